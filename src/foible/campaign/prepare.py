@@ -1,0 +1,78 @@
+"""Before the first image: measure the fastest chunk, and write down what the run is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+from pathlib import Path
+
+import torch
+from platformdirs import user_cache_path
+
+from foible.batching import fastest_chunk
+from foible.campaign.assemble import Campaign
+from foible.campaign.evaluate import Evaluator
+from foible.store.layout import Layout
+from foible.store.manifest import Manifest, now, read_manifest, versions
+
+
+def prepare(campaign: Campaign, folder: Path) -> Manifest:
+    """The manifest of a campaign; a run that exists keeps the chunk it was begun with."""
+    began = Layout(folder).manifest.exists()
+    return Manifest(
+        recipe=campaign.recipe.resolved(),
+        digests=campaign.digests,
+        data=f"{campaign.data.source}, {len(campaign.data.labels)} images",
+        classes=campaign.domain.classes,
+        shape=campaign.domain.shape,
+        chunk=read_manifest(folder).chunk if began else chunk_size(campaign),
+        device=str(campaign.device),
+        threads=torch.get_num_threads(),
+        versions=versions(),
+        created=now(),
+    )
+
+
+def chunk_size(campaign: Campaign) -> int:
+    """The recipe's chunk, or the fastest one: measured once per pair of models and machine, then remembered."""
+    if isinstance(campaign.recipe.engine.chunk, int):
+        return campaign.recipe.engine.chunk
+    memory = _memory_path()
+    known: dict[str, int] = json.loads(memory.read_text()) if memory.is_file() else {}
+    key = _machine_key(campaign)
+    if key not in known:
+        known[key] = _measured(campaign)
+        memory.parent.mkdir(parents=True, exist_ok=True)
+        partial = memory.with_suffix(f".{os.getpid()}")
+        partial.write_text(json.dumps(known, indent=1))
+        partial.replace(memory)
+    return known[key]
+
+
+def _memory_path() -> Path:
+    folder = os.environ.get("FOIBLE_CACHE")
+    return (Path(folder) if folder else user_cache_path("foible")) / "chunks.json"
+
+
+def _machine_key(campaign: Campaign) -> str:
+    machine = [
+        platform.machine(),
+        platform.processor(),
+        str(campaign.device),
+        torch.get_num_threads(),
+        torch.__version__,
+        sorted(campaign.digests.items()),
+    ]
+    return hashlib.sha256(json.dumps(machine).encode()).hexdigest()[:16]
+
+
+def _measured(campaign: Campaign) -> int:
+    labels = torch.zeros(512, dtype=torch.long)
+    latents = campaign.generator.sample(labels, campaign.streams.at("measure"))
+
+    def render(size: int) -> None:
+        Evaluator(campaign, size)(latents[:size], labels[:size])
+
+    return fastest_chunk(render)

@@ -1,0 +1,167 @@
+"""A recipe: a campaign written as TOML. Every key is checked; a misspelt one is named with the closest that exists."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from foible.errors import RecipeError, did_you_mean
+
+RECIPES = Path(__file__).parents[1] / "recipes"
+
+
+class Part(BaseModel):
+    """A component by name with its parameters: `search = "random"`, or a table with `use = "random"`."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    use: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_name(cls, value: Any) -> Any:
+        return {"use": value} if isinstance(value, str) else value
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Everything but the name."""
+        return dict(self.model_extra or {})
+
+
+class Strict(BaseModel):
+    """A table in which every key is known."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class BudgetTable(Strict):
+    """What a search may cost: evaluations per origin, and seconds for the whole run."""
+
+    evaluations: int = Field(3760, ge=1)
+    seconds: float | None = Field(None, gt=0)
+
+
+class BaselineTable(Part):
+    """The search every result is compared with, run on the first attempts with the same budget."""
+
+    use: str = "random"
+    attempts: int = Field(20, ge=0)
+
+
+class EngineTable(Strict):
+    """How the machine is used; changes no result beyond what docs/concepts.md says of chunks."""
+
+    lanes: int = Field(64, ge=1)
+    chunk: int | Literal["auto"] = "auto"
+    device: str = "cpu"
+    checkpoint_seconds: float = Field(10.0, gt=0)
+
+
+class Recipe(Strict):
+    """A campaign as data."""
+
+    name: str = "campaign"
+    title: str = ""
+    domain: str
+    data: str | None = None
+    classes: tuple[str, ...] | None = None
+    attempts: int = Field(100, ge=1)
+    seed: int = Field(0, ge=0)
+    generator: Part
+    classifier: Part
+    search: Part = Part(use="genetic")
+    objective: Part = Part(use="margin")
+    oracle: Part = Part(use="misclassified")
+    validators: tuple[Part, ...] = ()
+    stop: Literal["confirmed", "first"] = "confirmed"
+    budget: BudgetTable = BudgetTable()
+    baseline: BaselineTable = BaselineTable()
+    engine: EngineTable = EngineTable()
+
+    def resolved(self) -> dict[str, Any]:
+        """The recipe with every default written out, as it goes into the manifest."""
+        return self.model_dump(mode="json")
+
+
+def recipe_names() -> list[str]:
+    """The built-in recipes."""
+    return sorted(p.stem for p in RECIPES.glob("*.toml"))
+
+
+def load_recipe(reference: str | Path | Mapping[str, Any] | Recipe, changes: Mapping[str, Any] | None = None) -> Recipe:
+    """A recipe by name, by TOML file, or from a mapping.
+
+    Args:
+        reference: a built-in name, the path of a TOML file, a mapping, or a recipe.
+        changes: values to put in place, with dotted keys: {"search.population": 50, "attempts": 10}.
+    """
+    facts, origin = _facts(reference)
+    for key, value in (changes or {}).items():
+        _put(facts, key, value)
+    try:
+        return Recipe(**facts)
+    except ValidationError as error:
+        raise _explained(error, origin) from error
+
+
+def _facts(reference: str | Path | Mapping[str, Any] | Recipe) -> tuple[dict[str, Any], str]:
+    if isinstance(reference, Recipe):
+        return reference.model_dump(exclude_unset=True), f"recipe '{reference.name}'"
+    if isinstance(reference, Mapping):
+        return dict(reference), "recipe"
+    path = Path(reference)
+    if path.suffix != ".toml":
+        path = RECIPES / f"{reference}.toml"
+    if not path.is_file():
+        raise RecipeError(
+            f"no recipe '{reference}'",
+            did_you_mean(str(reference), recipe_names()) + " A path to a .toml file works too.",
+        )
+    try:
+        return {"name": path.stem, **tomllib.loads(path.read_text())}, f"recipe '{path.name}'"
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise RecipeError(
+            f"recipe '{path}' is not TOML: {error}", "compare it with a built-in one: foible ls recipes"
+        ) from error
+
+
+def _put(facts: dict[str, Any], key: str, value: Any) -> None:
+    *path, last = key.split(".")
+    for step in path:
+        inner = facts.get(step, {})
+        facts[step] = {"use": inner} if isinstance(inner, str) else dict(inner)
+        facts = facts[step]
+    facts[last] = value
+
+
+def _explained(error: ValidationError, origin: str) -> RecipeError:
+    """Pydantic's first complaint as one sentence and a hint."""
+    first = error.errors()[0]
+    place = ".".join(str(p) for p in first["loc"])
+    if first["type"] == "extra_forbidden":
+        known = _keys_at(first["loc"][:-1])
+        return RecipeError(f"{origin} has an unknown key '{place}'", did_you_mean(str(first["loc"][-1]), known))
+    if first["type"] == "missing":
+        return RecipeError(
+            f"{origin} lacks '{place}'", f'add a line such as {place} = "..."; `foible ls` shows what there is'
+        )
+    return RecipeError(
+        f"{origin}: '{place}' = {first['input']!r} is wrong: {first['msg']}", "see docs/concepts.md for every key"
+    )
+
+
+def _keys_at(location: tuple[int | str, ...]) -> list[str]:
+    model: type[BaseModel] = Recipe
+    for step in location:
+        annotation = model.model_fields[str(step)].annotation if str(step) in model.model_fields else None
+        inner = next(
+            (a for a in (annotation, *get_args(annotation)) if isinstance(a, type) and issubclass(a, BaseModel)), None
+        )
+        if inner is None:
+            return []
+        model = inner
+    return list(model.model_fields)

@@ -1,0 +1,93 @@
+"""Images from a class-per-folder tree: `folder/<class>/*.png`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from PIL import Image, UnidentifiedImageError
+from torch import Tensor
+
+from foible.domains.images import to_images
+from foible.errors import DataError
+from foible.types import Images
+
+SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".ppm", ".pgm"}
+
+
+def class_folders(root: Path) -> list[Path]:
+    """The subfolders that are classes, in name order."""
+    folders = sorted(p for p in root.iterdir() if p.is_dir() and not p.name.startswith("."))
+    if not folders:
+        raise DataError(
+            f"folder '{root}' has no subfolders", "put the images of each class in a subfolder named after it"
+        )
+    return folders
+
+
+def image_files(folder: Path) -> list[Path]:
+    """The image files of one class, in name order."""
+    return sorted(p for p in folder.iterdir() if p.suffix.lower() in SUFFIXES and not p.name.startswith("."))
+
+
+def first_image_shape(root: Path) -> tuple[int, int, int]:
+    """Channels, height and width of the first image of a tree."""
+    for folder in class_folders(root):
+        for path in image_files(folder):
+            with open_image(path) as image:
+                return (1 if image.mode in {"1", "L", "I", "I;16"} else 3, image.height, image.width)
+    raise DataError(f"no images in '{root}'", f"expected {root}/<class>/*.png (or jpg, bmp, webp, tiff)")
+
+
+def open_image(path: Path) -> Image.Image:
+    """A decoded image, or an error that names the file."""
+    try:
+        image = Image.open(path)
+        image.load()
+        return image
+    except FileNotFoundError:
+        raise DataError(f"image '{path}' is missing") from None
+    except (UnidentifiedImageError, OSError, Image.DecompressionBombError, SyntaxError, ValueError) as error:
+        raise DataError(
+            f"image '{path}' cannot be read: {error}", "remove the file or replace it with a sound one"
+        ) from error
+
+
+def read_pixels(path: Path, shape: tuple[int, int, int], resize: bool = False) -> NDArray[np.uint8]:
+    """One image as uint8 (C, H, W) of exactly this shape."""
+    channels, height, width = shape
+    image = open_image(path).convert("L" if channels == 1 else "RGB")
+    if image.size != (width, height):
+        if not resize:
+            raise DataError(
+                f"image '{path}' is {image.width}x{image.height}, the domain wants {width}x{height}",
+                "make all images one size, or set resize = true in the domain file",
+            )
+        image = image.resize((width, height), Image.Resampling.BICUBIC)
+    pixels = np.asarray(image, dtype=np.uint8)
+    return pixels[None] if channels == 1 else np.ascontiguousarray(pixels.transpose(2, 0, 1))
+
+
+class ImageFolder:
+    """Labelled images read from a tree when they are needed."""
+
+    def __init__(self, root: Path, classes: tuple[str, ...], shape: tuple[int, int, int], resize: bool = False) -> None:
+        present = {p.name for p in class_folders(root)}
+        missing = [c for c in classes if c not in present]
+        if missing:
+            raise DataError(
+                f"folder '{root}' lacks the classes {', '.join(missing)}", f"it has: {', '.join(sorted(present))}"
+            )
+        found = [(path, label) for label, name in enumerate(classes) for path in image_files(root / name)]
+        if not found:
+            raise DataError(f"no images in '{root}'", f"expected {root}/<class>/*.png (or jpg, bmp, webp, tiff)")
+        self.source = f"folder {root}"
+        self.shape, self.resize = shape, resize
+        self.paths = [path for path, _ in found]
+        self.labels: Tensor = torch.tensor([label for _, label in found])
+
+    def images(self, index: Tensor) -> Images:
+        """The images at these positions, float32 NCHW in [0, 1]."""
+        return to_images(np.stack([read_pixels(self.paths[i], self.shape, self.resize) for i in index.tolist()]))

@@ -1,0 +1,60 @@
+"""One base error: a message that says what is wrong, and a hint that says what to do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class FoibleError(Exception):
+    """Something the user can put right: `message` names the subject, `hint` the next step."""
+
+    exit_code = 2
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  hint: {self.hint}" if self.hint else self.message
+
+
+class RecipeError(FoibleError):
+    """A recipe, a component name or a parameter is wrong."""
+
+
+class DataError(FoibleError):
+    """Real images are missing, unreadable, or not what the domain says."""
+
+
+class ModelError(FoibleError):
+    """A generator or classifier cannot be loaded, or does not do what it must."""
+
+
+class CheckError(FoibleError):
+    """The checks before a run found that it would be meaningless."""
+
+
+class StoreError(FoibleError):
+    """A run folder cannot be read or written; what was found before is still there."""
+
+    exit_code = 3
+
+
+class MissingExtra(FoibleError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(
+            f"{purpose} needs the package '{package}', which is not installed", f'pip install "foible[{extra}]"'
+        )
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A hint that offers the closest known names, or lists them all when none is close."""
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    if close:
+        return "did you mean " + " or ".join(f"'{c}'" for c in close) + "?"
+    return "known: " + ", ".join(names) if names else "nothing is registered under that heading"

@@ -1,0 +1,1 @@
+"""Generators: latents to images. One file per family; no dataset names."""

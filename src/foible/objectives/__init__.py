@@ -1,0 +1,1 @@
+"""Objectives: an evaluation to numbers, always minimised."""

@@ -1,0 +1,1 @@
+"""Oracles: is it a failure?"""

@@ -1,0 +1,105 @@
+"""Names to components: built-in tables, entry points of installed packages, and `file.py:Name`.
+
+Adding a component to foible is one row here. Adding one from outside is an entry point in the group
+`foible.<table>` or a path such as `my_search.py:MySearch` in a recipe.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from foible.errors import FoibleError, RecipeError, did_you_mean
+
+BUILT_IN: dict[str, dict[str, str]] = {
+    "generators": {"vae": "foible.generators.vae:VAE"},
+    "classifiers": {"module": "foible.classifiers.module:ModuleClassifier"},
+    "networks": {"deepconv": "foible.classifiers.networks:DeepConv"},
+    "objectives": {"margin": "foible.objectives.margin:Margin"},
+    "oracles": {"misclassified": "foible.oracles.misclassified:Misclassified"},
+    "searches": {
+        "genetic": "foible.searches.genetic:Genetic",
+        "random": "foible.searches.random:Random",
+    },
+    "learners": {
+        "vae": "foible.training.vae:VAELearner",
+        "classifier": "foible.training.classifier:ClassifierLearner",
+    },
+    "validators": {},
+}
+
+
+@cache
+def table(name: str) -> Mapping[str, str]:
+    """All components under a heading such as "searches", as name -> "module:attribute"."""
+    return BUILT_IN[name] | {e.name: e.value for e in entry_points(group=f"foible.{name}")}
+
+
+def is_file_reference(reference: str) -> bool:
+    """Whether this names something inside a Python file, as in `my_search.py:MySearch`."""
+    return ".py:" in reference
+
+
+def find(heading: str, reference: str) -> Any:
+    """The class or function behind a name or `file.py:Name`."""
+    if is_file_reference(reference):
+        return from_file(reference)
+    known = table(heading)
+    if reference not in known:
+        raise RecipeError(f"no {heading.rstrip('s')} is called '{reference}'", did_you_mean(reference, known))
+    module, _, attribute = known[reference].partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def from_file(reference: str) -> Any:
+    """An attribute of a Python file; the file's own errors are reported with its name."""
+    path_text, _, attribute = reference.rpartition(":")
+    path = Path(path_text)
+    if not path.is_file():
+        raise RecipeError(f"no file '{path}' (from '{reference}')", "write file.py:Name, relative to where you are")
+    spec = importlib.util.spec_from_file_location(f"foible_user_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except FoibleError:
+        raise
+    except Exception as error:
+        raise RecipeError(
+            f"'{path}' cannot be imported: {type(error).__name__}: {error}", "run it with Python to see more"
+        ) from error
+    if not hasattr(module, attribute):
+        public = [n for n in vars(module) if not n.startswith("_")]
+        raise RecipeError(f"'{path}' has no '{attribute}'", did_you_mean(attribute, public))
+    return getattr(module, attribute)
+
+
+def build(heading: str, reference: str, parameters: Mapping[str, Any]) -> Any:
+    """A component made from its name and parameters; an unknown parameter is named, not ignored."""
+    factory = find(heading, reference)
+    accepted = inspect.signature(factory).parameters
+    if not any(p.kind is p.VAR_KEYWORD for p in accepted.values()):
+        for name in parameters:
+            if name not in accepted:
+                raise RecipeError(
+                    f"{heading.rstrip('s')} '{reference}' has no parameter '{name}'", did_you_mean(name, accepted)
+                )
+    missing = [
+        n
+        for n, p in accepted.items()
+        if p.default is p.empty and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL) and n not in parameters
+    ]
+    if missing:
+        raise RecipeError(
+            f"{heading.rstrip('s')} '{reference}' needs {', '.join(missing)}",
+            "add the missing parameters to the recipe",
+        )
+    return factory(**parameters)

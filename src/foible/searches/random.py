@@ -1,0 +1,55 @@
+"""Random search: the baseline beside every result.
+
+Each candidate is the origin plus a normal perturbation whose size is drawn log-uniformly between the smallest and the
+largest step that the genetic search may take. It learns nothing from scores.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+
+from foible.errors import RecipeError
+from foible.protocols import Lanes
+from foible.searches.extent import extent_fraction, initial_step
+from foible.seeding import normal, uniform
+from foible.types import Feedback, Proposal, State
+
+
+@dataclass(frozen=True)
+class Random:
+    """Independent draws around each origin.
+
+    Args:
+        batch: candidates per origin and round.
+        extent: smallest step: "low", "high", or a fraction of the latent range.
+        cap: largest step, in multiples of the smallest.
+    """
+
+    batch: int = 25
+    extent: str | float = "high"
+    cap: float = 16.0
+
+    def __post_init__(self) -> None:
+        if self.batch < 1 or self.cap < 1:
+            raise RecipeError(f"random search: batch {self.batch} and cap {self.cap} must be at least 1")
+        extent_fraction(self.extent)
+
+    def begin(self, lanes: Lanes) -> State:
+        """Nothing but the round to remember."""
+        return {"round": torch.zeros(len(lanes.origins), dtype=torch.long)}
+
+    def ask(self, state: State, lanes: Lanes) -> Proposal:
+        """Fresh draws for every lane."""
+        streams = lanes.streams.each("random", lanes.origins.attempts, state["round"])
+        sizes = initial_step(self.extent, lanes.space) * torch.exp(uniform(streams, (self.batch,)) * math.log(self.cap))
+        noise = normal(streams, (self.batch, *lanes.space.shape))
+        sizes = sizes.view(*sizes.shape, *[1] * len(lanes.space.shape))
+        latents = lanes.space.clamp(lanes.origins.latents[:, None] + sizes * noise)
+        return Proposal(latents.flatten(0, 1), torch.arange(len(latents)).repeat_interleave(self.batch))
+
+    def tell(self, state: State, lanes: Lanes, proposal: Proposal, feedback: Feedback) -> State:  # noqa: ARG002
+        """On to the next round."""
+        return {"round": state["round"] + 1}

@@ -1,0 +1,94 @@
+"""A run as others see it: read-only, also while it is being written."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from foible.errors import StoreError
+from foible.store.database import connect, database_errors, to_finding, to_outcome
+from foible.store.images import read_png
+from foible.store.layout import Layout
+from foible.store.manifest import Manifest, read_manifest
+from foible.types import Arm, Finding, Images, Outcome, Status
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run folder opened for reading."""
+
+    layout: Layout
+    manifest: Manifest
+    database: sqlite3.Connection
+
+    @property
+    def name(self) -> str:
+        """The recipe's name."""
+        return str(self.manifest.recipe["name"])
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Class names in label order."""
+        return self.manifest.classes
+
+    @property
+    def state(self) -> str:
+        """ "running", "complete", or why it stopped."""
+        return self.fact("state") or "empty"
+
+    def fact(self, name: str) -> str | None:
+        """Something noted about the run as a whole."""
+        rows = self._rows("SELECT value FROM facts WHERE name = ?", name)
+        row = next(rows, None)
+        return row["value"] if row else None
+
+    def outcomes(self, arm: Arm = Arm.SEARCH) -> Iterator[Outcome]:
+        """How the attempts ended, in order."""
+        return map(to_outcome, self._rows("SELECT * FROM outcomes WHERE arm = ? ORDER BY attempt", arm))
+
+    def findings(self, arm: Arm = Arm.SEARCH) -> Iterator[Finding]:
+        """Confirmed failures, in order of attempt."""
+        return map(to_finding, self._rows("SELECT * FROM findings WHERE arm = ? ORDER BY attempt", arm))
+
+    def finding(self, attempt: int, arm: Arm = Arm.SEARCH) -> Finding:
+        """The failure found by one attempt."""
+        row = next(self._rows("SELECT * FROM findings WHERE arm = ? AND attempt = ?", arm, attempt), None)
+        if row is None:
+            known = [
+                r["attempt"]
+                for r in self._rows("SELECT attempt FROM findings WHERE arm = ? ORDER BY attempt LIMIT 10", arm)
+            ]
+            raise StoreError(
+                f"'{self.layout.folder}' has no finding {attempt}",
+                f"the first ones are: {', '.join(map(str, known)) or 'none'}",
+            )
+        return to_finding(row)
+
+    def image(self, name: str) -> Images:
+        """An image (C, H, W) of the run, as stored in its PNG."""
+        return read_png(self.layout.folder / name, self.manifest.shape)
+
+    def counts(self, arm: Arm = Arm.SEARCH) -> dict[Status, int]:
+        """Number of attempts by how they ended."""
+        rows = self._rows("SELECT status, count(*) AS n FROM outcomes WHERE arm = ? GROUP BY status", arm)
+        found = {r["status"]: r["n"] for r in rows}
+        return {status: found.get(status, 0) for status in Status}
+
+    def _rows(self, query: str, *values: object) -> Iterator[sqlite3.Row]:
+        with database_errors(self.layout.database):
+            cursor = self.database.cursor()
+            cursor.row_factory = sqlite3.Row
+            yield from cursor.execute(query, values)
+
+
+def open_run(folder: str | Path) -> Run:
+    """Open a run folder for reading."""
+    layout = Layout(Path(folder))
+    if not layout.folder.is_dir():
+        raise StoreError(f"no run folder '{folder}'", "name the folder given to `foible run --out`")
+    manifest = read_manifest(layout.folder)
+    if not layout.database.is_file():
+        raise StoreError(f"'{layout.database}' is missing", "run the same recipe again into this folder")
+    return Run(layout, manifest, connect(layout.database))

@@ -1,0 +1,226 @@
+"""The training loop: epochs, learning-rate schedule, early stop, checkpoint and resume, deterministic with a seed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor, nn
+
+from foible.domains import RealImages
+from foible.errors import StoreError
+from foible.types import Images
+
+
+class FitSettings(BaseModel):
+    """How to train: the `[fit]` table of a training recipe."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    epochs: int = Field(20, ge=1)
+    batch: int = Field(128, ge=1)
+    learning_rate: float = Field(1e-3, gt=0)
+    weight_decay: float = Field(0.0, ge=0)
+    schedule: Literal["constant", "one-cycle"] = "one-cycle"
+    patience: int | None = Field(None, ge=1)
+    average: float = Field(0.0, ge=0, lt=1)  # decay of a running average of the weights; 0 = off
+    validation: float = Field(0.08, gt=0, lt=1)
+    seed: int = 0
+
+
+class Learner(Protocol):
+    """One family's side of training."""
+
+    network: nn.Module
+    watch: str  # the figure that early stopping watches; lower is better
+
+    def loss(self, images: Images, labels: Tensor, progress: float) -> Tensor:
+        """The number to minimise; `progress` runs from 0 to 1 over the whole training."""
+        ...
+
+    def measure(self, images: Images, labels: Tensor) -> dict[str, Tensor]:
+        """Figures per image (N,), averaged by the caller over the held-out part."""
+        ...
+
+
+@dataclass
+class History:
+    """What happened, epoch by epoch."""
+
+    epochs: list[dict[str, float]] = field(default_factory=list)
+    seconds: float = 0.0
+    best_epoch: int = 0
+
+
+def fit(
+    learner: Learner,
+    data: RealImages,
+    settings: FitSettings,
+    checkpoint: Path | None = None,
+    report: Callable[[dict[str, float]], None] = lambda _: None,
+) -> History:
+    """Train a learner's network in place; the weights of the best epoch are left in it.
+
+    Args:
+        learner: network, loss and figures.
+        data: training images; a part is held out to watch.
+        settings: the recipe's `[fit]` table.
+        checkpoint: written after every epoch; training goes on from it when it exists.
+        report: called with the figures of each epoch.
+    """
+    with torch.random.fork_rng():
+        torch.manual_seed(settings.seed)
+        return _Fit(learner, data, settings, checkpoint, report).run()
+
+
+class _Fit:
+    def __init__(
+        self,
+        learner: Learner,
+        data: RealImages,
+        settings: FitSettings,
+        checkpoint: Path | None,
+        report: Callable[[dict[str, float]], None],
+    ) -> None:
+        self.learner, self.data, self.settings, self.checkpoint, self.report = (
+            learner,
+            data,
+            settings,
+            checkpoint,
+            report,
+        )
+        order = torch.randperm(len(data.labels), generator=torch.Generator().manual_seed(settings.seed))
+        held_out = max(1, int(len(order) * settings.validation))
+        self.held_out, self.training = order[:held_out], order[held_out:]
+        self.steps = max(1, len(self.training) // settings.batch)
+        self.optimiser = torch.optim.AdamW(
+            learner.network.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay
+        )
+        self.schedule = _schedule(self.optimiser, settings, self.steps)
+        self.average = torch.optim.swa_utils.AveragedModel(
+            learner.network, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(settings.average), use_buffers=True
+        )
+        self.history = History()
+        self.best: dict[str, Tensor] = {}
+        self.best_figure = float("inf")
+
+    def run(self) -> History:
+        first = self._load()
+        for epoch in range(first, self.settings.epochs):
+            begin = time.perf_counter()
+            figures = {"epoch": epoch + 1.0, "loss": self._epoch(epoch), **self._measure()}
+            self.history.seconds += time.perf_counter() - begin
+            self.history.epochs.append(figures)
+            if figures[self.learner.watch] < self.best_figure:
+                self.best_figure, self.history.best_epoch = figures[self.learner.watch], epoch + 1
+                self.best = {k: v.detach().clone() for k, v in self._judged().state_dict().items()}
+            self._save(epoch + 1)
+            self.report(figures)
+            if self.settings.patience and epoch + 1 - self.history.best_epoch >= self.settings.patience:
+                break
+        self.learner.network.load_state_dict(self.best)
+        self.learner.network.eval()
+        return self.history
+
+    def _judged(self) -> nn.Module:
+        """The network whose figures count: the running average where there is one."""
+        module: nn.Module = self.average.module if self.settings.average else self.learner.network
+        return module
+
+    def _epoch(self, epoch: int) -> float:
+        network, batch = self.learner.network.train(), self.settings.batch
+        order = self.training[
+            torch.randperm(
+                len(self.training), generator=torch.Generator().manual_seed(self.settings.seed * 100_003 + epoch)
+            )
+        ]
+        total = torch.zeros(())
+        for step in range(self.steps):
+            index = order[step * batch : (step + 1) * batch]
+            progress = (epoch + step / self.steps) / self.settings.epochs
+            loss = self.learner.loss(self.data.images(index), self.data.labels[index], progress)
+            self.optimiser.zero_grad(set_to_none=True)
+            loss.backward()  # type: ignore[no-untyped-call]
+            self.optimiser.step()
+            self.schedule.step()
+            if self.settings.average:
+                self.average.update_parameters(network)
+            total += loss.detach()
+        return float(total) / self.steps
+
+    def _measure(self) -> dict[str, float]:
+        trained = self.learner.network
+        self.learner.network = self._judged().eval()
+        try:
+            return measure(self.learner, self.data, self.held_out)
+        finally:
+            self.learner.network = trained
+
+    def _save(self, epoch: int) -> None:
+        if self.checkpoint is None:
+            return
+        state = {
+            "epoch": epoch,
+            "network": self.learner.network.state_dict(),
+            "average": self.average.state_dict(),
+            "optimiser": self.optimiser.state_dict(),
+            "schedule": self.schedule.state_dict(),
+            "random": torch.get_rng_state(),
+            "best": self.best,
+            "best_figure": self.best_figure,
+            "history": asdict(self.history),
+            "settings": self.settings.model_dump(),
+        }
+        partial = self.checkpoint.with_name(self.checkpoint.name + ".part")
+        try:
+            torch.save(state, partial)
+            partial.replace(self.checkpoint)
+        except (OSError, RuntimeError) as error:
+            raise StoreError(
+                f"the checkpoint '{self.checkpoint}' cannot be written: {error}",
+                "free some space and run the same command again",
+            ) from error
+
+    def _load(self) -> int:
+        if self.checkpoint is None or not self.checkpoint.is_file():
+            return 0
+        state: dict[str, Any] = torch.load(self.checkpoint, weights_only=True)
+        if state["settings"] != self.settings.model_dump():
+            raise StoreError(
+                f"'{self.checkpoint}' was written with other settings",
+                "delete it to start again, or use the settings it was begun with",
+            )
+        self.learner.network.load_state_dict(state["network"])
+        self.average.load_state_dict(state["average"])
+        self.optimiser.load_state_dict(state["optimiser"])
+        self.schedule.load_state_dict(state["schedule"])
+        torch.set_rng_state(state["random"])
+        self.best, self.best_figure = state["best"], state["best_figure"]
+        self.history = History(**state["history"])
+        return int(state["epoch"])
+
+
+def _schedule(
+    optimiser: torch.optim.Optimizer, settings: FitSettings, steps: int
+) -> torch.optim.lr_scheduler.LRScheduler:
+    if settings.schedule == "constant":
+        return torch.optim.lr_scheduler.LambdaLR(optimiser, lambda _: 1.0)
+    return torch.optim.lr_scheduler.OneCycleLR(
+        optimiser, settings.learning_rate, total_steps=steps * settings.epochs, pct_start=0.2
+    )
+
+
+@torch.no_grad()
+def measure(learner: Learner, data: RealImages, index: Tensor, batch: int = 500) -> dict[str, float]:
+    """A learner's figures averaged over the images at these positions, network in evaluation mode."""
+    learner.network.eval()
+    sums: dict[str, float] = {}
+    for part in index.split(batch):
+        for name, values in learner.measure(data.images(part), data.labels[part]).items():
+            sums[name] = sums.get(name, 0.0) + float(values.sum())
+    return {name: total / len(index) for name, total in sums.items()}

@@ -1,0 +1,134 @@
+"""From a training recipe to a model file and its card."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+import torch
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from foible.digest import sha256
+from foible.domains import RealImages, load_domain, real_images
+from foible.errors import DataError, RecipeError, did_you_mean
+from foible.registry import build, find, table
+from foible.training.fit import FitSettings, History, fit
+from foible.zoo.files import load_model, save_model
+
+RECIPES = Path(__file__).parents[1] / "recipes" / "training"
+
+
+class TrainingRecipe(BaseModel):
+    """What to train, on what, and how."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    family: str
+    domain: str
+    network: dict[str, Any] = {}
+    fit: FitSettings = FitSettings()
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model file, its card, and how the training went."""
+
+    path: Path
+    card: dict[str, Any]
+    history: History
+
+
+def training_recipe(
+    family: str, domain: str, reference: str | None = None, changes: dict[str, Any] | None = None
+) -> TrainingRecipe:
+    """A recipe by file or name; without one, the built-in recipe of this domain and family, else the defaults."""
+    if family not in table("learners"):
+        raise RecipeError(f"no family is called '{family}'", did_you_mean(family, table("learners")))
+    path = _recipe_path(reference or f"{Path(domain).stem}-{family}")
+    if path is None and reference is not None:
+        raise RecipeError(
+            f"no training recipe '{reference}'", did_you_mean(reference, (p.stem for p in RECIPES.glob("*.toml")))
+        )
+    try:
+        facts: dict[str, Any] = tomllib.loads(path.read_text()) if path else {"family": family}
+        facts["domain"] = domain
+        facts["fit"] = facts.get("fit", {}) | (changes or {})
+        return TrainingRecipe(**facts)
+    except (tomllib.TOMLDecodeError, ValidationError) as error:
+        raise RecipeError(
+            f"training recipe '{path or family}' is wrong: {error}", "compare it with a built-in one: foible ls recipes"
+        ) from error
+
+
+def _recipe_path(reference: str) -> Path | None:
+    candidates = [Path(reference), RECIPES / f"{reference}.toml"]
+    return next((p for p in candidates if p.suffix == ".toml" and p.is_file()), None)
+
+
+def train(
+    recipe: TrainingRecipe,
+    out: Path,
+    data: str | Path | None = None,
+    report: Callable[[dict[str, float]], None] = lambda _: None,
+) -> Trained:
+    """Train, write the model file and its card, and measure the file that was written.
+
+    Args:
+        recipe: what to train and how.
+        out: the model file, ending in .safetensors; a checkpoint lives beside it until the training is done.
+        data: where the images are; None looks around as for any domain.
+        report: called with the figures of each epoch.
+    """
+    if out.suffix != ".safetensors":
+        raise RecipeError(f"--out '{out}' must end in .safetensors", "model files are safetensors with a foible header")
+    domain = load_domain(recipe.domain)
+    training, testing = real_images(domain, data, "train"), real_images(domain, data, "test")
+    learner_class = find("learners", recipe.family)
+    with torch.random.fork_rng():
+        torch.manual_seed(recipe.fit.seed)  # initial weights
+        learner = build("learners", recipe.family, {"domain": domain, **recipe.network})
+    if len(training.labels) < 2 * recipe.fit.batch:
+        raise DataError(
+            f"{training.source} has {len(training.labels)} images, too few for batches of {recipe.fit.batch}",
+            "name more data with --data, or lower --batch",
+        )
+    out.parent.mkdir(parents=True, exist_ok=True)
+    checkpoint = out.with_suffix(".checkpoint")
+    history = fit(learner, training, recipe.fit, checkpoint, report)
+    save_model(out, learner.header(), learner.tensors(training))
+    figures = _figures(learner_class, load_model(out, learner.role), testing)
+    card = _card(recipe, out, training, history, figures, learner)
+    out.with_suffix(".toml").write_text(tomli_w.dumps(card))
+    checkpoint.unlink(missing_ok=True)
+    return Trained(out, card, history)
+
+
+@torch.no_grad()
+def _figures(learner_class: Any, model: Any, data: RealImages) -> dict[str, float]:
+    sums: dict[str, float] = {}
+    for part in torch.arange(len(data.labels)).split(500):
+        for name, values in learner_class.figures(model, data.images(part), data.labels[part]).items():
+            sums[name] = sums.get(name, 0.0) + float(values.sum())
+    return {name: round(total / len(data.labels), 5) for name, total in sums.items()}
+
+
+def _card(
+    recipe: TrainingRecipe, out: Path, data: RealImages, history: History, figures: dict[str, float], learner: Any
+) -> dict[str, Any]:
+    return {
+        "file": out.name,
+        "sha256": sha256(out),
+        "bytes": out.stat().st_size,
+        "parameters": sum(p.numel() for p in learner.network.parameters()),
+        "data": data.source,
+        "training_seconds": round(history.seconds, 1),
+        "epochs": len(history.epochs),
+        "best_epoch": history.best_epoch,
+        "figures": figures,
+        "recipe": recipe.model_dump(exclude_none=True),
+        "curve": {"loss": [round(e["loss"], 5) for e in history.epochs]},
+    }

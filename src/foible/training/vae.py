@@ -1,0 +1,75 @@
+"""Learner for variational autoencoders: binary cross-entropy of the pixels plus the KL divergence to the prior."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from foible.domains import Domain, RealImages
+from foible.generators.vae import VAE, LinearVAE
+from foible.types import Images, LatentSpace
+from foible.zoo.files import Header
+
+SPACE_SAMPLE = 1000  # latents from which the space is measured, as in the published study
+
+
+class VAELearner:
+    """Train a linear VAE.
+
+    Args:
+        domain: gives the image shape.
+        hidden: width of the hidden layer.
+        latent: number of latent coordinates.
+        kl_weight: weight of the divergence term.
+        warm_up: share of the training during which that weight rises from 0.
+    """
+
+    role, family, watch = "generators", "vae", "bound"
+
+    def __init__(
+        self, domain: Domain, hidden: int = 1600, latent: int = 400, kl_weight: float = 1.0, warm_up: float = 0.0
+    ) -> None:
+        self.domain = domain
+        self.config = {"shape": list(domain.shape), "hidden": hidden, "latent": latent}
+        self.network: LinearVAE = LinearVAE(**self.config)  # type: ignore[arg-type]
+        self.kl_weight, self.warm_up = kl_weight, warm_up
+
+    def loss(self, images: Images, labels: Tensor, progress: float) -> Tensor:  # noqa: ARG002
+        """Negative evidence bound per image, averaged over the batch."""
+        mean, log_variance = self.network.posterior(images)
+        latents = mean + torch.exp(0.5 * log_variance) * torch.randn_like(mean)
+        weight = self.kl_weight * (min(1.0, progress / self.warm_up) if self.warm_up else 1.0)
+        return (_pixel_loss(self.network(latents), images) + weight * _divergence(mean, log_variance)).mean()
+
+    def measure(self, images: Images, labels: Tensor) -> dict[str, Tensor]:  # noqa: ARG002
+        """Bound at the posterior mean and mean absolute error of the reconstruction, per image."""
+        mean, log_variance = self.network.posterior(images)
+        decoded = self.network(mean)
+        bound = _pixel_loss(decoded, images) + self.kl_weight * _divergence(mean, log_variance)
+        return {"bound": bound, "pixel_error": (decoded - images).abs().flatten(1).mean(1)}
+
+    def header(self) -> Header:
+        """How the trained generator is rebuilt."""
+        return Header(role=self.role, family=self.family, domain=self.domain.name, config=self.config)
+
+    @torch.no_grad()
+    def tensors(self, data: RealImages) -> dict[str, Tensor]:
+        """Network weights, and the latent space measured on encoder means of real images."""
+        index = torch.linspace(0, len(data.labels) - 1, min(SPACE_SAMPLE, len(data.labels))).long()
+        space = LatentSpace.measured(self.network.posterior(data.images(index))[0])
+        return {**self.network.state_dict(), "space.low": space.low, "space.high": space.high, "space.step": space.step}
+
+    @staticmethod
+    def figures(model: VAE, images: Images, labels: Tensor) -> dict[str, Tensor]:
+        """Figures of the stored model on test images, per image."""
+        decoded = model.decode(model.encode(images, labels), labels)
+        return {"pixel_error": (decoded - images).abs().flatten(1).mean(1)}
+
+
+def _pixel_loss(decoded: Images, images: Images) -> Tensor:
+    return functional.binary_cross_entropy(decoded, images, reduction="none").flatten(1).sum(1)
+
+
+def _divergence(mean: Tensor, log_variance: Tensor) -> Tensor:
+    return -0.5 * (1 + log_variance - mean.square() - log_variance.exp()).sum(1)

@@ -1,0 +1,1 @@
+"""Validators: does a failure count? None is built in yet; the registry table `validators` takes them."""

@@ -1,0 +1,51 @@
+"""From what a recipe says (`use = ...`) to a live generator or classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from foible.digest import sha256
+from foible.errors import RecipeError, did_you_mean
+from foible.registry import build, is_file_reference, table
+from foible.zoo.catalogue import entries
+from foible.zoo.files import load_model
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A live model and the sha256 of every file it came from."""
+
+    model: Any
+    digests: dict[str, str]
+
+
+def resolve(role: str, use: str, parameters: Mapping[str, Any]) -> Resolved:
+    """A model by zoo name, by model file, by `file.py:Name`, or by the name of a registered kind.
+
+    Args:
+        role: "generators" or "classifiers".
+        use: what the recipe says.
+        parameters: the rest of the recipe's table.
+    """
+    if is_file_reference(use):
+        source = Path(use.rpartition(":")[0])
+        return Resolved(build(role, use, parameters), {str(source): sha256(source)})
+    if use in entries() or use.endswith(".safetensors"):
+        if parameters:
+            raise RecipeError(
+                f"'{use}' is a model file and takes no parameters, got {', '.join(parameters)}",
+                "remove them from the recipe",
+            )
+        path = entries()[use].path() if use in entries() else Path(use)
+        name = use if use in entries() else path.stem
+        return Resolved(load_model(path, role, name), {path.name: sha256(path)})
+    if use in table(role):
+        return Resolved(build(role, use, parameters), {})
+    fitting = [n for n, e in entries().items() if ("generators" if e.family != "classifier" else "classifiers") == role]
+    raise RecipeError(
+        f"no {role.rstrip('s')} is called '{use}'",
+        did_you_mean(use, [*fitting, *table(role)]) + " A .safetensors file or file.py:Name works too.",
+    )
