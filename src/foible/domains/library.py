@@ -57,7 +57,7 @@ def _import_without_operators() -> Any:
 
     for module in [m for m in sys.modules if m.split(".")[0] == "torchvision"]:
         del sys.modules[module]
-    operators = torch.library.Library("torchvision", "DEF")  # type: ignore[no-untyped-call]
+    operators = torch.library.Library("torchvision", "DEF")
     for operator in ("nms", "qnms"):
         operators.define(f"{operator}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
     import torchvision

@@ -145,7 +145,7 @@ class _Fit:
             progress = (epoch + step / self.steps) / self.settings.epochs
             loss = self.learner.loss(self.data.images(index), self.data.labels[index], progress)
             self.optimiser.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             self.optimiser.step()
             self.schedule.step()
             if self.settings.average:
