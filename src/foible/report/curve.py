@@ -61,5 +61,5 @@ def _curve(name: str, outcomes: Sequence[Outcome], reach: int) -> Curve:
 
 def _round_step(reach: int) -> int:
     """A round distance between marks that gives three to six of them."""
-    size = 10 ** (len(str(reach)) - 1)
-    return next(max(1, step) for step in (size // 5, size // 2, size, 2 * size) if step and reach / step <= 5.5)
+    size = int(10.0 ** (len(str(reach)) - 1))
+    return next(step for step in (max(1, size // 5), max(1, size // 2), size, 2 * size) if reach / step <= 5.5)

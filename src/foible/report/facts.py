@@ -34,6 +34,7 @@ class RunFacts(BaseModel):
     baseline: str
     validators: tuple[str, ...]
     classes: tuple[str, ...]
+    shape: tuple[int, int, int]
     device: str
     threads: int
     chunk: int
@@ -65,6 +66,17 @@ def run_facts(run: Run) -> RunFacts:
         validators=tuple(short_name(v["use"]) for v in recipe["validators"]),
         **{part: short_name(recipe[part]["use"]) for part in parts},
         **manifest.model_dump(
-            include={"data", "classes", "device", "threads", "chunk", "created", "versions", "digests", "recipe"}
+            include={
+                "data",
+                "classes",
+                "shape",
+                "device",
+                "threads",
+                "chunk",
+                "created",
+                "versions",
+                "digests",
+                "recipe",
+            }
         ),
     )

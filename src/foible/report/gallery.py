@@ -82,7 +82,7 @@ def _card(run: Run, finding: Finding, first_of_pair: bool) -> Card:
     origin, failure = (_read(run, name, damage) for name in (finding.origin_image, finding.image))
     if failure is not None and sha256(run.layout.folder / finding.image) != finding.image_sha256:
         damage.append(f"{finding.image} has changed since it was found")
-    whole = origin is not None and failure is not None
+    changed = None if origin is None or failure is None else picture_uri(difference(origin, failure))
     return Card(
         attempt=finding.attempt,
         label=finding.label,
@@ -95,7 +95,7 @@ def _card(run: Run, finding: Finding, first_of_pair: bool) -> Card:
         pixel_distance=decimal(finding.pixel_distance),
         origin=None if origin is None else picture_uri(_pixels(origin)),
         failure=None if failure is None else picture_uri(_pixels(failure)),
-        difference=picture_uri(difference(origin, failure)) if whole else None,  # type: ignore[arg-type]
+        difference=changed,
         damage=tuple(damage),
         image=finding.image,
         verdicts=tuple(f"{v.validator}: {'yes' if v.accepted else 'no'} ({v.score:.2f})" for v in finding.verdicts),
