@@ -10,7 +10,8 @@ import time
 from foible.store import open_run
 from foible.types import Status
 
-from .conftest import contents, foible
+from .conftest import contents
+from .conftest import foible_process as foible
 
 KILLS = 6
 
