@@ -135,5 +135,7 @@ def picture_uri(pixels: NDArray[np.uint8]) -> str:
     """Pixels (H, W), (H, W, 3) or (H, W, 4) as a data URI: PNG, or WebP when large."""
     buffer = io.BytesIO()
     kind = "webp" if pixels.shape[0] * pixels.shape[1] > LARGE else "png"
-    Image.fromarray(pixels).save(buffer, kind, **({"quality": 80} if kind == "webp" else {"optimize": True}))
+    Image.fromarray(pixels).save(
+        buffer, kind, **({"quality": 80, "method": 2} if kind == "webp" else {"optimize": True})
+    )
     return f"data:image/{kind};base64,{base64.b64encode(buffer.getvalue()).decode()}"
