@@ -76,7 +76,7 @@ def _funnel_table(summary: Summary, fancy: bool, bars: bool) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD if fancy else None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = Table(box=box.SIMPLE_HEAD if fancy else None, pad_edge=False, padding=(0, 1 if fancy else 2, 0, 0))
     table.add_column("stage", no_wrap=True)
     for heading in ("count", "share", "95 % interval"):
         table.add_column(heading, justify="right", no_wrap=True)
