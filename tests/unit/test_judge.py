@@ -32,7 +32,7 @@ class WholeStart(ToyEncoder):
 
 @pytest.mark.parametrize(("stop", "rounds"), [("first", 1), ("confirmed", 16)])
 def test_failures_that_vanish_when_rounded_are_lost_not_found(toy_images, tmp_path, stop, rounds):
-    tiny = {"use": "genetic", "extent": 0.0005}  # never far enough to change the brightest bar
+    tiny = {"use": "genetic", "extent": 0.0005, "cap": 1.0}  # never far enough to change the brightest bar
     recipe = toy_recipe(toy_images, stop=stop, search=tiny, baseline={"attempts": 0}, budget={"evaluations": 275})
     run = foible.run(recipe, tmp_path / "run", classifier=Fragile(), generator=WholeStart())
     counts = run.counts()
