@@ -83,11 +83,10 @@ class ExportedNetwork:
 
 @contextmanager
 def plain_tensors_only(wanted: bool = True) -> Iterator[None]:
-    """While inside, torch reads tensors and refuses pickled code, whatever its own loaders ask for."""
+    """While inside, torch reads tensors and refuses pickled code, whatever its own loaders ask for; or the opposite."""
     name = "TORCH_FORCE_WEIGHTS_ONLY_LOAD"
     before = os.environ.get(name)
-    if wanted:
-        os.environ[name] = "1"
+    os.environ[name] = "1" if wanted else "0"
     try:
         yield
     finally:

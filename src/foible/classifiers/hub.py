@@ -146,9 +146,9 @@ def _local(name: str, weights: str, make: Callable[..., nn.Module], size: tuple[
     def build() -> tuple[nn.Module, Facts]:
         tensors, draft = _tensors(path), make()
         given: dict[str, Any] = {}
-        last = [n for n, m in draft.named_modules() if isinstance(m, nn.Linear)][-1]
-        if (head := tensors.get(f"{last}.weight")) is not None:
-            given["num_classes"] = len(head)
+        heads = [f"{n}.weight" for n, m in draft.named_modules() if isinstance(m, nn.Linear)]
+        if heads and heads[-1] in tensors:
+            given["num_classes"] = len(tensors[heads[-1]])
         first = next(n for n, m in draft.named_modules() if isinstance(m, nn.Conv2d))
         channels = int(tensors[f"{first}.weight"].shape[1]) if f"{first}.weight" in tensors else 3
         module = make(**given, in_chans=channels)

@@ -12,7 +12,7 @@ from foible.classifiers.reference import is_own_model
 from foible.digest import sha256
 from foible.domains import Domain, RealImages
 from foible.errors import RecipeError, did_you_mean
-from foible.registry import build, is_file_reference, table
+from foible.registry import build, is_file_reference, singular, table
 from foible.zoo.catalogue import entries
 from foible.zoo.files import load_model
 
@@ -58,9 +58,9 @@ def resolve(
         return Resolved(load_model(path, role, name), {path.name: sha256(path)})
     if use in table(role):
         return Resolved(build(role, use, parameters), {})
-    fitting = [n for n, e in entries().items() if ("generators" if e.family != "classifier" else "classifiers") == role]
+    fitting = [n for n, e in entries().items() if e.role == role]
     raise RecipeError(
-        f"no {role.rstrip('s')} is called '{use}'",
+        f"no {singular(role)} is called '{use}'",
         did_you_mean(use, [*fitting, *table(role)])
-        + " A .safetensors, .pt, .pt2 or .onnx file, a hub name or file.py:Name works too.",
+        + "; a model file (.safetensors, .pt, .pt2, .onnx), a hub name or file.py:Name works too",
     )
