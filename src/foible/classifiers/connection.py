@@ -66,7 +66,7 @@ class Connection:
             trust_env=False,
         )
         self._pause, self._free = 1 / per_second if per_second else 0.0, 0.0
-        backoff = tenacity.wait_exponential_jitter(initial=0.2, max=LONGEST_WAIT)
+        backoff = tenacity.wait_exponential(multiplier=0.2, max=LONGEST_WAIT) + tenacity.wait_random(0, 0.1)
         self._tries = tenacity.Retrying(
             stop=tenacity.stop_after_attempt(retries + 1),
             wait=lambda state: max(backoff(state), min(_asked_wait(state), LONGEST_WAIT)),

@@ -128,8 +128,8 @@ class RemoteNetwork:
 
 def _repeats(images: NDArray[Any]) -> int:
     """How many rows at the end only repeat the last one."""
-    same = (images[:-1] == images[-1:]).reshape(len(images) - 1, -1).all(1)
-    return int(np.argmin(same[::-1])) if not same.all() else len(same)
+    same = (images == images[-1:]).all(tuple(range(1, images.ndim)))
+    return int(np.argmin(same[::-1]) if not same.all() else len(same)) - 1
 
 
 def _png(image: NDArray[np.uint8]) -> bytes:

@@ -68,6 +68,7 @@ class Worker:
 
     def _start(self, connection: socket.socket, lifeline: int, readable: Sequence[Path]) -> subprocess.Popen[bytes]:
         settings = {
+            "parent": os.getpid(),
             "connection": connection.fileno(),
             "lifeline": lifeline,
             "scratch": str(self.scratch),
