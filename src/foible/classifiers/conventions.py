@@ -23,7 +23,9 @@ from foible.types import Images
 
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 SIDES = (28, 32, 64, 96, 128, 224, 256, 299)
-FEW = 64  # images for a first look at other sizes
+LIKELY = (None, (32, 32), (64, 64), (224, 224))  # sizes tried on a model that takes any
+FEW = 32  # images for a first look at other sizes
+GREAT = 0.9  # an accuracy from which on nothing else is tried
 GOOD = 0.5  # an accuracy from which on a convention is taken to be found
 DOUBT = 0.05  # level of the sign test
 
@@ -133,7 +135,9 @@ def _elsewhere(
     """Conventions under other input shapes, for models that take any shape but know only one."""
     best, found = 0.0, []
     for geometry in geometries[1:]:
-        if _problem(network, geometry, images) is not None:
+        if best > GREAT:
+            break
+        if (geometry.size not in LIKELY and len(geometries) > 2) or _problem(network, geometry, images) is not None:
             continue
         for convention in _conventions(geometry, images):
             trial = _tried(network, convention, images[:FEW], labels[:FEW], columns)

@@ -20,7 +20,6 @@ from foible.domains import Domain, RealImages, load_domain, real_images
 from foible.errors import ModelError, RecipeError
 from foible.registry import build, find, refuse_unfit
 from foible.sandbox.limits import Limits
-from foible.sandbox.network import SandboxedNetwork
 
 PROBES = 200  # real images looked at
 Model = str | Path | nn.Module | Callable[[Any], Any]
@@ -106,6 +105,8 @@ def _opened(
     files = kind.files(**settings)
     digests = {p.name: sha256(p) for p in files} or {found.settings.get("url", settings.get("url", "")): "remote"}
     if untrusted and not getattr(kind, "harmless", False):
+        from foible.sandbox.network import SandboxedNetwork  # needs a Unix system, which other models do not
+
         return SandboxedNetwork(found.name, found.kind, settings, files, limits, insist), found.name, digests
     return build("kinds", found.kind, settings), found.name, digests
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from foible.classifiers.archive import Content, torch_content
 from foible.classifiers.function import is_function_on_arrays
@@ -74,4 +75,7 @@ def _short(text: str) -> str:
     if is_file_reference(text):
         path, _, name = text.rpartition(":")
         return f"{Path(path).stem}-{name}"
+    if text.startswith(("http://", "https://")):
+        parts = urlsplit(text)
+        return Path(parts.path).name.partition(":")[0] or parts.hostname or text
     return Path(text.split("?")[0].rstrip("/").rpartition(":")[2]).name.removesuffix(Path(text).suffix) or text

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
+import sys
 from pathlib import Path
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -19,7 +21,9 @@ PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
 
 
 def syscall(number: int, *arguments: object) -> int:
-    """A raw system call; raises OSError where the kernel refuses."""
+    """A raw system call; raises OSError where the kernel refuses or is not Linux."""
+    if sys.platform != "linux":
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
     result = int(_libc.syscall(ctypes.c_long(number), *arguments))
     if result < 0:
         code = ctypes.get_errno()

@@ -11,23 +11,9 @@ from torch import nn
 from foible.classifiers.load import load_classifier, probe_images
 from foible.domains.library import import_torchvision
 from foible.errors import ModelError, RecipeError
+from tests.model_files import fitted
 
 pytestmark = pytest.mark.skipif(not all(map(find_spec, ("timm", "transformers"))), reason="needs foible[hub]")
-
-
-def fitted(module, head, real, scores, prepare):
-    """Give a random network a head that tells the toy classes apart (least squares on its features)."""
-    module.eval()
-    seen = {}
-    head.register_forward_hook(lambda _m, inputs, _o: seen.update(x=inputs[0].flatten(1)))
-    with torch.no_grad():
-        scores(prepare(real.images(torch.arange(90))))
-        features = torch.cat([seen["x"], torch.ones(90, 1)], 1).double()
-        targets = nn.functional.one_hot(real.labels, 3).double() * 10 - 5
-        solution = torch.linalg.lstsq(features, targets, driver="gelsd").solution.float()
-        head.weight.copy_(solution[:-1].T.reshape(head.weight.shape))
-        head.bias.copy_(solution[-1])
-    return module
 
 
 def accuracy(classifier, real):

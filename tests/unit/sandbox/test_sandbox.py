@@ -1,6 +1,8 @@
 """Hostile models: contained, reported, and gone."""
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -35,8 +37,9 @@ def nothing_left_behind(tmp_path_factory):
     assert not workers()
 
 
-def workers():
-    """Processes of this test's sandboxes that are still there: supervisors, workers and whatever they started."""
+def workers(parent=None):
+    """Processes of a parent's sandboxes that are still there: supervisors, workers and whatever they started."""
+    parent = parent or os.getpid()
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -44,7 +47,7 @@ def workers():
                 command = (entry / "cmdline").read_bytes()
             except OSError:
                 continue
-            if b"foible.sandbox.process" in command and f'"parent": {os.getpid()}'.encode() in command:
+            if b"foible.sandbox.process" in command and f'"parent": {parent},'.encode() in command:
                 found.append(entry.name)
     return found
 
@@ -76,6 +79,23 @@ def test_a_model_that_sleeps_for_ever_is_stopped(bars, tmp_path):
     with pytest.raises(ModelError, match=r"'sleeps' was stopped in its sandbox: it took more than 2 s"):
         load_classifier(path, domain=bars, untrusted=True, limits={"call_seconds": 2})
     assert time.monotonic() - begin < 60
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_worker_ends_with_its_parent_even_while_it_hangs(bars, tmp_path):
+    path = scripted(SleepsForEver(), tmp_path / "sleeps.pt")
+    code = f"from foible.classifiers.load import load_classifier; load_classifier({str(path)!r}, domain={bars.folder!r}, untrusted=True)"
+    parent = subprocess.Popen([sys.executable, "-c", code])
+    deadline = time.monotonic() + 60
+    while len(workers(parent.pid)) < 2 and time.monotonic() < deadline:  # the supervisor and the worker
+        time.sleep(0.1)
+    assert len(workers(parent.pid)) == 2
+    parent.kill()
+    parent.wait()
+    deadline = time.monotonic() + 5
+    while workers(parent.pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not workers(parent.pid)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
