@@ -16,6 +16,7 @@ import torch
 
 from foible.classifiers.load import load_classifier
 from foible.classifiers.networks import DeepConv
+from measure import write
 
 BATCH, ROUNDS = 512, 30
 
@@ -39,12 +40,16 @@ def main() -> None:
                 classifier(images)
                 times[name].append(time.perf_counter() - begin)
         boxed.close()
-    for name, values in times.items():
-        middle, best = statistics.median(values), min(values)
-        print(f"{name:>10}: median {1e3 * middle:7.1f} ms, best {1e3 * best:7.1f} ms, {BATCH / middle:7.0f} images/s")
-    for name, pick in (("median", statistics.median), ("best", min)):
-        print(f"overhead, {name}: {pick(times['worker']) / pick(times['in process']):.3f}x")
-    print(f"starting the worker and loading: {started:.1f} s; {torch.get_num_threads()} threads")
+    figures: dict[str, float] = {"start_seconds": round(started, 2)}
+    for pick in (statistics.median, min):
+        inside, outside = pick(times["worker"]), pick(times["in process"])
+        word = "median" if pick is statistics.median else "best"
+        figures |= {
+            f"{word}_ms_in_process": round(1e3 * outside, 1),
+            f"{word}_ms_in_worker": round(1e3 * inside, 1),
+            f"{word}_ratio": round(inside / outside, 3),
+        }
+    write("sandbox_overhead", figures)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ import socket
 import struct
 import tempfile
 import time
+import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -36,6 +37,7 @@ class Memory:
     def __init__(self, handle: int, size: int) -> None:
         self.handle, self.size = handle, size
         self.map = mmap.mmap(handle, size)
+        self._let_go = weakref.finalize(self, os.close, handle)
 
     @classmethod
     def create(cls, size: int) -> Memory:
@@ -78,7 +80,7 @@ class Memory:
     def close(self) -> None:
         """Give the memory back."""
         self.map.close()
-        os.close(self.handle)
+        self._let_go()
 
 
 def room(arrays: Arrays) -> int:
