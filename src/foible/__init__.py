@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from foible.campaign import assemble as assemble
     from foible.campaign import load_recipe as load_recipe
     from foible.campaign.replay import replay as replay
+    from foible.classifiers.load import load_classifier as classifier  # noqa: F401
     from foible.domains import load_domain as load_domain
     from foible.errors import FoibleError as FoibleError
     from foible.report import summarise as summarise
@@ -43,6 +44,7 @@ _HOME = {
     "Run": "foible.store",
     "assemble": "foible.campaign",
     "check": "foible.api",
+    "classifier": "foible.classifiers.load:load_classifier",
     "load_domain": "foible.domains",
     "load_recipe": "foible.campaign",
     "open_run": "foible.store",
@@ -58,7 +60,8 @@ __all__ = sorted(_HOME)
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'foible' has no attribute '{name}'")
-    return getattr(importlib.import_module(_HOME[name]), name)
+    module, _, attribute = _HOME[name].partition(":")
+    return getattr(importlib.import_module(module), attribute or name)
 
 
 def __dir__() -> list[str]:

@@ -41,6 +41,8 @@ def chunk_size(campaign: Campaign) -> int:
     """The recipe's chunk, or the fastest one: measured once per pair of models and machine, then remembered."""
     if isinstance(campaign.recipe.engine.chunk, int):
         return campaign.recipe.engine.chunk
+    if own := getattr(campaign.classifier, "chunk", None):
+        return int(own)  # a classifier that is paid by the request knows best
     memory = _memory_path()
     known: dict[str, int] = json.loads(memory.read_text()) if memory.is_file() else {}
     key = _machine_key(campaign)
