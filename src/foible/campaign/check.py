@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -12,7 +12,7 @@ from foible.campaign.assemble import Campaign
 from foible.classifiers.conventions import conventions
 from foible.classifiers.preprocessing import Preprocessing
 from foible.classifiers.probe import Line, probe
-from foible.classifiers.scores import share_right
+from foible.classifiers.scores import class_order, share_right
 from foible.errors import CheckError
 from foible.protocols import Encoder, Lanes
 from foible.types import Arm, Images, OriginBatch
@@ -105,29 +105,25 @@ def _budget(campaign: Campaign) -> Iterator[Line]:
 
 
 def _classifier(campaign: Campaign, images: Images, labels: Tensor) -> list[Line]:
-    """What the probe says, and the likely cause where clean accuracy is low."""
+    """What the probe says; where clean accuracy is low, the way of scaling images under which it is not."""
     images = images.to(campaign.device)
-    lines = list(probe(campaign.classifier, images, labels, campaign.domain.classes))
-    for k, line in enumerate(lines):
-        if line.about == "accuracy" and line.level != "ok":
-            cause, hint = _likely_cause(campaign, images, labels)
-            lines[k] = replace(line, message=line.message + cause, hint=hint or line.hint)
-    return lines
-
-
-def _likely_cause(campaign: Campaign, images: Images, labels: Tensor) -> tuple[str, str]:
-    """Try the usual ways of scaling images: the one under which the classifier works is named."""
-    tried = [
+    lines = probe(campaign.classifier, images, labels, campaign.domain.classes)
+    low = next((line for line in lines if line.about in {"accuracy", "order"} and line.level != "ok"), None)
+    if low is None:
+        return list(lines)
+    plain, *others = [
         (share_right(_classified(campaign, way(images)), labels), str(way))
         for way in conventions(Preprocessing(), images)
     ]
-    plain, (best, way) = tried[0][0], max(tried)
-    if best <= max(0.5, 2 * plain):
-        return "", ""
-    return (
-        f"; with {way} it is right on {best:.1%}",
-        f"it wants {way}: wrap it with foible.classifier(...) or scale inside it",
-    )
+    best, way = max(others)
+    scores = _classified(campaign, images)
+    reordered = share_right(scores[:, class_order(scores, labels)], labels)
+    if best <= max(0.5, 2 * plain[0], reordered):
+        return list(lines)
+    name, share = f"classifier '{campaign.classifier.name}'", f"{plain[0]:.1%} of {len(labels)} real images"
+    message = f"{name} is right on only {share}; with {way} it is right on {best:.1%}"
+    cause = Line(low.level, "accuracy", message, f"it wants {way}: wrap it with foible.classifier, or scale inside it")
+    return [cause if line is low else line for line in lines]
 
 
 def _generator(campaign: Campaign, images: Images, labels: Tensor) -> Iterator[Line]:
