@@ -19,9 +19,22 @@ from typing import Any
 from foible.errors import FoibleError, RecipeError, did_you_mean
 
 BUILT_IN: dict[str, dict[str, str]] = {
-    "generators": {"vae": "foible.generators.vae:VAE"},
+    "generators": {
+        "vae": "foible.generators.vae:VAE",
+        "gan": "foible.generators.gan:GAN",
+        "diffusion": "foible.generators.diffusion:Diffusion",
+    },
     "classifiers": {"module": "foible.classifiers.module:ModuleClassifier"},
-    "networks": {"deepconv": "foible.classifiers.networks:DeepConv"},
+    "networks": {
+        "deepconv": "foible.classifiers.networks.deepconv:DeepConv",
+        "lenet1": "foible.classifiers.networks.lenet:lenet1",
+        "lenet4": "foible.classifiers.networks.lenet:lenet4",
+        "lenet5": "foible.classifiers.networks.lenet:lenet5",
+        "vgg": "foible.classifiers.networks.vgg:VGG",
+        "residual": "foible.classifiers.networks.reference:Residual",
+        "all_convolutional": "foible.classifiers.networks.reference:AllConvolutional",
+        "separable": "foible.classifiers.networks.reference:Separable",
+    },
     "objectives": {"margin": "foible.objectives.margin:Margin"},
     "oracles": {"misclassified": "foible.oracles.misclassified:Misclassified"},
     "searches": {
@@ -30,6 +43,8 @@ BUILT_IN: dict[str, dict[str, str]] = {
     },
     "learners": {
         "vae": "foible.training.vae:VAELearner",
+        "gan": "foible.training.gan:GANLearner",
+        "diffusion": "foible.training.diffusion:DiffusionLearner",
         "classifier": "foible.training.classifier:ClassifierLearner",
     },
     "validators": {},

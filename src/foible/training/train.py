@@ -101,7 +101,7 @@ def train(
     history = fit(learner, training, recipe.fit, checkpoint, report)
     save_model(out, learner.header(), learner.tensors(training))
     figures = _figures(learner_class, load_model(out, learner.role), testing)
-    card = _card(recipe, out, training, history, figures, learner)
+    card = _card(recipe, out, training, history, figures, learner, domain.licence)
     out.with_suffix(".toml").write_text(tomli_w.dumps(card))
     checkpoint.unlink(missing_ok=True)
     return Trained(out, card, history)
@@ -117,7 +117,13 @@ def _figures(learner_class: Any, model: Any, data: RealImages) -> dict[str, floa
 
 
 def _card(
-    recipe: TrainingRecipe, out: Path, data: RealImages, history: History, figures: dict[str, float], learner: Any
+    recipe: TrainingRecipe,
+    out: Path,
+    data: RealImages,
+    history: History,
+    figures: dict[str, float],
+    learner: Any,
+    licence: str,
 ) -> dict[str, Any]:
     return {
         "file": out.name,
@@ -125,6 +131,7 @@ def _card(
         "bytes": out.stat().st_size,
         "parameters": sum(p.numel() for p in learner.network.parameters()),
         "data": data.source,
+        "licence": f"weights MIT; training images {licence or 'with a licence of their own'}",
         "training_seconds": round(history.seconds, 1),
         "epochs": len(history.epochs),
         "best_epoch": history.best_epoch,

@@ -1,0 +1,1 @@
+"""Classifier architectures of the zoo, one family per file. Weights and figures are in the zoo's catalogue."""

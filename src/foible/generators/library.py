@@ -1,0 +1,25 @@
+"""The way to diffusers: every generator that needs it asks here, so that a missing extra is reported in one voice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from foible.domains.library import import_torchvision
+from foible.errors import MissingExtra
+
+
+def import_diffusers(purpose: str) -> Any:
+    """diffusers, imported on first use.
+
+    Args:
+        purpose: what it is needed for, as the error says it.
+    """
+    try:
+        import_torchvision()  # diffusers meets it through transformers; a mismatched build must be put right before
+    except MissingExtra:
+        pass
+    try:
+        import diffusers
+    except ImportError:
+        raise MissingExtra("diffusers", "diffusion", purpose) from None
+    return diffusers
