@@ -33,6 +33,8 @@ class Domain(BaseModel):
     folder: str | None = None
     resize: bool = False
     licence: str = ""
+    classifier: str | None = None  # the zoo's default system under test
+    references: tuple[str, ...] = ()  # the zoo's judges: never the system under test by default
 
     def class_index(self, text: str) -> int:
         """The index of a class given by name or number."""

@@ -26,9 +26,7 @@ class GAN:
 
     settings = frozenset({"truncation"})
 
-    def __init__(
-        self, name: str, network: ConditionalGAN, space: LatentSpace, truncation: float | None = None
-    ) -> None:
+    def __init__(self, name: str, network: ConditionalGAN, space: LatentSpace, truncation: float | None = None) -> None:
         self.name, self.truncation = name, truncation
         self.network = network.eval().requires_grad_(False)
         self.space = space

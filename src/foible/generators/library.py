@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from foible.domains.library import import_torchvision
@@ -14,10 +15,8 @@ def import_diffusers(purpose: str) -> Any:
     Args:
         purpose: what it is needed for, as the error says it.
     """
-    try:
+    with suppress(MissingExtra):
         import_torchvision()  # diffusers meets it through transformers; a mismatched build must be put right before
-    except MissingExtra:
-        pass
     try:
         import diffusers
     except ImportError:

@@ -11,23 +11,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from foible.generators.networks.vae import ConvolutionalVAE, LinearVAE
+from foible.generators.networks.vae import VAENetwork, vae_network
 from foible.generators.stored import stored_space, weights
 from foible.types import Images, Latents, LatentSpace
-
-NETWORKS = {"linear": LinearVAE, "convolutional": ConvolutionalVAE}
-
-
-def vae_network(config: Mapping[str, Any]) -> LinearVAE | ConvolutionalVAE:
-    """The network a model file or recipe describes; `network` says which, linear where nothing is said."""
-    rest = {k: v for k, v in config.items() if k != "network"}
-    return NETWORKS[config.get("network", "linear")](**rest)
 
 
 class VAE:
     """Generator over a VAE network and the latent space measured on its training images."""
 
-    def __init__(self, name: str, network: LinearVAE | ConvolutionalVAE, space: LatentSpace) -> None:
+    def __init__(self, name: str, network: VAENetwork, space: LatentSpace) -> None:
         self.name = name
         self.network = network.eval().requires_grad_(False)
         self.space = space

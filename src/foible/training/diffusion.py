@@ -82,4 +82,5 @@ class DiffusionLearner:
         times = (spread[torch.randperm(len(images))] * TRAINED_STEPS).long()
         noisy = self.scheduler.add_noise(clean, noise, times)
         velocity = self.scheduler.get_velocity(clean, noise, times)
-        return (self.network(noisy, times, labels) - velocity).square().flatten(1).mean(1)
+        errors: Tensor = (self.network(noisy, times, labels) - velocity).square().flatten(1).mean(1)
+        return errors

@@ -10,8 +10,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from foible.domains import Domain, RealImages
+from foible.generators.networks.vae import VAENetwork, vae_network
 from foible.generators.stored import SPACE_SAMPLE, space_tensors
-from foible.generators.vae import VAE, ConvolutionalVAE, LinearVAE, vae_network
+from foible.generators.vae import VAE
 from foible.types import Images, LatentSpace
 from foible.zoo.files import Header
 
@@ -31,7 +32,7 @@ class VAELearner:
     def __init__(self, domain: Domain, kl_weight: float = 1.0, warm_up: float = 0.0, **config: Any) -> None:
         self.domain = domain
         self.config = {"shape": list(domain.shape), **config}
-        self.network: LinearVAE | ConvolutionalVAE = vae_network(self.config)
+        self.network: VAENetwork = vae_network(self.config)
         self.kl_weight, self.warm_up = kl_weight, warm_up
 
     @property

@@ -19,7 +19,11 @@ class Residual(nn.Module):
     """A stem, then per width one widening convolution with pooling and one residual pair."""
 
     def __init__(
-        self, shape: tuple[int, int, int], classes: int, widths: tuple[int, ...] = (24, 48, 96, 128), dropout: float = 0.0
+        self,
+        shape: tuple[int, int, int],
+        classes: int,
+        widths: tuple[int, ...] = (24, 48, 96, 128),
+        dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.stem = convolution(shape[0], widths[0])
@@ -40,7 +44,7 @@ class Residual(nn.Module):
 
 
 class AllConvolutional(nn.Module):
-    """Pairs of convolutions, the second with stride 2; class maps averaged over the image at the end."""
+    """Pairs of convolutions, the second with stride 2; features averaged over the image at the end."""
 
     def __init__(
         self, shape: tuple[int, int, int], classes: int, widths: tuple[int, ...] = (32, 64, 128), dropout: float = 0.1
@@ -53,11 +57,12 @@ class AllConvolutional(nn.Module):
             layers += [nn.Dropout2d(dropout)]
             width = wider
         self.features = nn.Sequential(*layers, convolution(width, width, size=1))
-        self.head = nn.Conv2d(width, classes, 1)
+        self.head = nn.Linear(width, classes)
 
     def forward(self, images: Images) -> Tensor:
         """Logits (N, classes)."""
-        return self.head(self.features(images)).mean((2, 3))  # type: ignore[no-any-return]
+        logits: Tensor = self.head(self.features(images).mean((2, 3)))
+        return logits
 
 
 class Separable(nn.Module):

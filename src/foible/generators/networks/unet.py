@@ -72,4 +72,3 @@ def ddim(steps_trained: int) -> Any:
         timestep_spacing="trailing",
         clip_sample=True,
     )
-

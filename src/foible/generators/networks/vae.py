@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from itertools import pairwise
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor, nn
 
+from foible.errors import RecipeError, did_you_mean
 from foible.types import Images, Latents
 
 
@@ -43,9 +46,7 @@ class ConvolutionalVAE(nn.Module):
         latent: number of latent coordinates.
     """
 
-    def __init__(
-        self, shape: tuple[int, int, int], widths: tuple[int, ...] = (32, 64), latent: int = 128
-    ) -> None:
+    def __init__(self, shape: tuple[int, int, int], widths: tuple[int, ...] = (32, 64), latent: int = 128) -> None:
         super().__init__()
         self.shape, self.latent = tuple(shape), latent
         channels, height, width = shape
@@ -73,6 +74,19 @@ class ConvolutionalVAE(nn.Module):
         maps = self.entry(latents).view(-1, *self.map).contiguous(memory_format=torch.channels_last)
         images: Images = self.decoder(maps).contiguous()
         return images
+
+
+VAENetwork: TypeAlias = LinearVAE | ConvolutionalVAE
+
+
+def vae_network(config: Mapping[str, Any]) -> VAENetwork:
+    """The network a model file or recipe describes; `network` says which, linear where nothing is said."""
+    kind = config.get("network", "linear")
+    kinds: dict[str, type[VAENetwork]] = {"linear": LinearVAE, "convolutional": ConvolutionalVAE}
+    if kind not in kinds:
+        raise RecipeError(f"no VAE network is called '{kind}'", did_you_mean(kind, kinds))
+    network: VAENetwork = kinds[kind](**{k: v for k, v in config.items() if k != "network"})
+    return network
 
 
 def _layers(convolution: nn.Module, width: int) -> list[nn.Module]:
