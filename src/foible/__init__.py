@@ -1,1 +1,60 @@
-"""foible."""
+"""foible finds realistic images on which an image classifier fails, and keeps each one replayable.
+
+    import foible
+
+    run = foible.run("demo", out="runs/first")
+    for finding in run.findings():
+        print(run.classes[finding.label], "taken for", run.classes[finding.predicted])
+
+Everything loads on first use: importing foible is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from foible.api import check as check
+    from foible.api import run as run
+    from foible.campaign import Campaign as Campaign
+    from foible.campaign import Recipe as Recipe
+    from foible.campaign import assemble as assemble
+    from foible.campaign import load_recipe as load_recipe
+    from foible.campaign.replay import replay as replay
+    from foible.domains import load_domain as load_domain
+    from foible.errors import FoibleError as FoibleError
+    from foible.report import summarise as summarise
+    from foible.report import write_page as write_page
+    from foible.store import Run as Run
+    from foible.store import open_run as open_run
+    from foible.types import Finding as Finding
+
+_HOME = {
+    "Campaign": "foible.campaign",
+    "Finding": "foible.types",
+    "FoibleError": "foible.errors",
+    "Recipe": "foible.campaign",
+    "Run": "foible.store",
+    "assemble": "foible.campaign",
+    "check": "foible.api",
+    "load_domain": "foible.domains",
+    "load_recipe": "foible.campaign",
+    "open_run": "foible.store",
+    "replay": "foible.campaign.replay",
+    "run": "foible.api",
+    "summarise": "foible.report",
+    "write_page": "foible.report",
+}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'foible' has no attribute '{name}'")
+    return getattr(importlib.import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -57,6 +57,11 @@ def table(name: str) -> Mapping[str, str]:
     return BUILT_IN[name] | {e.name: e.value for e in entry_points(group=f"foible.{name}")}
 
 
+def singular(heading: str) -> str:
+    """What one component under a heading is called: "searches" gives "search"."""
+    return "search" if heading == "searches" else heading.removesuffix("s")
+
+
 def is_file_reference(reference: str) -> bool:
     """Whether this names something inside a Python file, as in `my_search.py:MySearch`."""
     return ".py:" in reference
@@ -68,7 +73,7 @@ def find(heading: str, reference: str) -> Any:
         return from_file(reference)
     known = table(heading)
     if reference not in known:
-        raise RecipeError(f"no {heading.rstrip('s')} is called '{reference}'", did_you_mean(reference, known))
+        raise RecipeError(f"no {singular(heading)} is called '{reference}'", did_you_mean(reference, known))
     module, _, attribute = known[reference].partition(":")
     return getattr(importlib.import_module(module), attribute)
 
@@ -105,7 +110,7 @@ def build(heading: str, reference: str, parameters: Mapping[str, Any]) -> Any:
         for name in parameters:
             if name not in accepted:
                 raise RecipeError(
-                    f"{heading.rstrip('s')} '{reference}' has no parameter '{name}'", did_you_mean(name, accepted)
+                    f"{singular(heading)} '{reference}' has no parameter '{name}'", did_you_mean(name, accepted)
                 )
     missing = [
         n
@@ -114,7 +119,7 @@ def build(heading: str, reference: str, parameters: Mapping[str, Any]) -> Any:
     ]
     if missing:
         raise RecipeError(
-            f"{heading.rstrip('s')} '{reference}' needs {', '.join(missing)}",
+            f"{singular(heading)} '{reference}' needs {', '.join(missing)}",
             "add the missing parameters to the recipe",
         )
     return factory(**parameters)

@@ -13,7 +13,7 @@ from foible.digest import weights_digest
 from foible.domains import Domain, RealImages, load_domain, real_images
 from foible.errors import ModelError, RecipeError
 from foible.protocols import Classifier, Generator, Objective, Oracle, Search, Validator
-from foible.registry import build
+from foible.registry import build, singular
 from foible.seeding import Streams
 from foible.types import Arm, Budget
 from foible.zoo import resolve
@@ -87,7 +87,7 @@ def assemble(
 
 def _model(role: str, use: str, parameters: dict[str, Any], live: Any) -> tuple[Any, dict[str, str]]:
     if live is not None:
-        return live, {f"{role.rstrip('s')} object {getattr(live, 'name', type(live).__name__)}": weights_digest(live)}
+        return live, {f"{singular(role)} object {getattr(live, 'name', type(live).__name__)}": weights_digest(live)}
     resolved = resolve(role, use, parameters)
     return resolved.model, resolved.digests
 

@@ -229,21 +229,32 @@ def _likely_cause(
             f"it wants mean = [{images.mean():.4f}], std = [{images.std():.4f}]",
         ),
     }
-    for convention, (changed, hint) in conventions.items():
-        changed_accuracy = _share_right(_classified(campaign, changed), labels)
-        if changed_accuracy > max(0.5, 2 * accuracy):
-            return f"; with {convention} it is right on {changed_accuracy:.1%}", hint
-    table = torch.zeros(logits.shape[1], logits.shape[1]).index_put_(
+    found = [
+        (_share_right(_classified(campaign, changed), labels), f"with {convention}", hint)
+        for convention, (changed, hint) in conventions.items()
+    ]
+    order, permuted = _best_order(logits, labels)
+    found.append(
+        (
+            permuted,
+            "with its classes in another order",
+            f"its outputs stand for the domain's classes in the order {order}",
+        )
+    )
+    best, text, hint = max(found)
+    if best > max(0.5, 2 * accuracy):
+        return f"; {text} it is right on {best:.1%}", hint
+    return "", "check weights, preprocessing (mean, std, range) and class order"
+
+
+def _best_order(logits: Tensor, labels: Tensor) -> tuple[list[int], float]:
+    """The one-to-one order of outputs under which most answers are right, and the share that is."""
+    classes = logits.shape[1]
+    table = torch.zeros(classes, classes).index_put_(
         (labels, logits.argmax(1)), torch.ones(len(labels)), accumulate=True
     )
     rows, columns = linear_sum_assignment(-table.numpy())
-    permuted = float(table[rows, columns].sum()) / len(labels)
-    if permuted > max(0.5, 2 * accuracy):
-        return (
-            f"; with its classes in another order it is right on {permuted:.1%}",
-            f"its outputs stand for the domain's classes in the order {columns.tolist()}",
-        )
-    return "", "check weights, preprocessing (mean, std, range) and class order"
+    return columns.tolist(), float(table[rows, columns].sum()) / len(labels)
 
 
 def _generator(campaign: Campaign, images: Images, labels: Tensor) -> Iterator[Line]:

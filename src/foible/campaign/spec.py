@@ -119,7 +119,7 @@ def _facts(reference: str | Path | Mapping[str, Any] | Recipe) -> tuple[dict[str
     if not path.is_file():
         raise RecipeError(
             f"no recipe '{reference}'",
-            did_you_mean(str(reference), recipe_names()) + " A path to a .toml file works too.",
+            did_you_mean(str(reference), recipe_names()) + "; the path of a .toml file works too",
         )
     try:
         return {"name": path.stem, **tomllib.loads(path.read_text())}, f"recipe '{path.name}'"

@@ -17,7 +17,7 @@ def extent_fraction(extent: str | float) -> float:
     if isinstance(extent, str):
         if extent not in EXTENTS:
             raise RecipeError(
-                f"no extent is called '{extent}'", did_you_mean(extent, EXTENTS) + " A number such as 0.002 works too."
+                f"no extent is called '{extent}'", did_you_mean(extent, EXTENTS) + "; a number such as 0.002 works too"
             )
         return EXTENTS[extent]
     if not 0 < extent <= 1:

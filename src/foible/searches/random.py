@@ -1,7 +1,7 @@
 """Random search: the baseline beside every result.
 
-Each candidate is the origin plus a normal perturbation whose size is drawn log-uniformly between the smallest and the
-largest step that the genetic search may take. It learns nothing from scores.
+Each candidate is the origin plus a normal perturbation whose size is drawn from the steps that the genetic search may
+take: the initial one, doubled up to the cap. It learns nothing from scores.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 from foible.errors import RecipeError
 from foible.protocols import Lanes
@@ -37,6 +38,11 @@ class Random:
             raise RecipeError(f"random search: batch {self.batch} and cap {self.cap} must be at least 1")
         extent_fraction(self.extent)
 
+    def steps(self, initial: float) -> Tensor:
+        """The sizes to draw from: a table, because a function such as exp may round differently in another batch."""
+        doublings = math.floor(math.log2(self.cap))
+        return torch.tensor([initial * 2**k for k in range(doublings + 1)])
+
     def begin(self, lanes: Lanes) -> State:
         """Nothing but the round to remember."""
         return {"round": torch.zeros(len(lanes.origins), dtype=torch.long)}
@@ -44,7 +50,8 @@ class Random:
     def ask(self, state: State, lanes: Lanes) -> Proposal:
         """Fresh draws for every lane."""
         streams = lanes.streams.each("random", lanes.origins.attempts, state["round"])
-        sizes = initial_step(self.extent, lanes.space) * torch.exp(uniform(streams, (self.batch,)) * math.log(self.cap))
+        steps = self.steps(initial_step(self.extent, lanes.space))
+        sizes = steps[(uniform(streams, (self.batch,)) * len(steps)).long()]
         noise = normal(streams, (self.batch, *lanes.space.shape))
         sizes = sizes.view(*sizes.shape, *[1] * len(lanes.space.shape))
         latents = lanes.space.clamp(lanes.origins.latents[:, None] + sizes * noise)

@@ -33,8 +33,9 @@ class Manifest(BaseModel):
     created: str
 
     def identity(self) -> dict[str, Any]:
-        """What must not change between a run and its resumption: the recipe without the engine's settings, the files."""
+        """What must not change between a run and its resumption; how long and on what it computes may."""
         recipe = {k: v for k, v in self.recipe.items() if k != "engine"}
+        recipe["budget"] = {k: v for k, v in recipe["budget"].items() if k != "seconds"}
         return {"recipe": recipe, "digests": self.digests, "data": self.data}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -13,7 +12,6 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from torch import Tensor
 
-from foible.digest import sha256
 from foible.errors import RecipeError, StoreError
 from foible.store.database import connect, database_errors, finding_row, insert, outcome_row
 from foible.store.images import write_png
@@ -127,58 +125,3 @@ class RunWriter:
                 "SELECT state FROM checkpoints WHERE arm = ? AND attempt = ?", (arm, attempt)
             ).fetchone()
         return load_tensors(row[0]) if row else None
-
-
-def repair(folder: Path) -> list[str]:
-    """Keep what is sound of a damaged run: readable rows whose images are whole. Gives what was dropped.
-
-    Attempts that are dropped are simply searched again on resume, with the same result.
-    """
-    layout = Layout(folder)
-    read_manifest(folder)
-    aside = next(p for n in range(1000) if not (p := layout.database.with_suffix(f".damaged-{n}")).exists())
-    with disk_errors(layout.database):
-        for suffix in ("-wal", "-shm"):
-            extra = layout.database.with_name(layout.database.name + suffix)
-            if extra.exists():
-                extra.rename(aside.with_name(aside.name + suffix))
-        layout.database.rename(aside)
-    with connect(layout.database, write=True) as fresh:
-        lost = [note for table in ("facts", "outcomes", "findings") for note in _salvage(aside, fresh, table)]
-        return lost + _drop_without_images(layout, fresh)
-
-
-def _salvage(source: Path, target: sqlite3.Connection, table: str) -> list[str]:
-    """Copy the rows of one table that can still be read, reaching past bad pages by rowid."""
-    old = sqlite3.connect(source)
-    old.row_factory = sqlite3.Row
-    try:
-        first, last = old.execute(f"SELECT min(rowid), max(rowid) FROM {table}").fetchone()
-    except sqlite3.DatabaseError as error:
-        return [f"table {table}: {error}"]
-    lost = 0
-    for rowid in range(first or 0, (last or -1) + 1):
-        try:
-            row = old.execute(f"SELECT * FROM {table} WHERE rowid = ?", (rowid,)).fetchone()
-            if row is not None:
-                insert(target, table, dict(row))
-        except sqlite3.DatabaseError:
-            lost += 1
-    return [f"table {table}: {lost} rows could not be read"] if lost else []
-
-
-def _drop_without_images(layout: Layout, database: sqlite3.Connection) -> list[str]:
-    """Remove findings whose image is missing or changed, and outcomes of findings that are gone."""
-    dropped = []
-    for arm, attempt, image, digest in database.execute(
-        "SELECT arm, attempt, image, image_sha256 FROM findings"
-    ).fetchall():
-        path = layout.folder / image
-        if not path.is_file() or sha256(path) != digest:
-            database.execute("DELETE FROM findings WHERE arm = ? AND attempt = ?", (arm, attempt))
-            dropped.append(f"finding {attempt}: image '{image}' is missing or changed")
-    database.execute(
-        "DELETE FROM outcomes WHERE status = 'found' AND NOT EXISTS "
-        "(SELECT 1 FROM findings f WHERE f.arm = outcomes.arm AND f.attempt = outcomes.attempt)"
-    )
-    return dropped

@@ -37,6 +37,11 @@ class Entry(BaseModel):
         return str(self.recipe["family"])
 
     @property
+    def role(self) -> str:
+        """The registry table it belongs to."""
+        return "classifiers" if self.family == "classifier" else "generators"
+
+    @property
     def domain(self) -> str:
         """The domain it was trained on."""
         return str(self.recipe["domain"])

@@ -9,7 +9,7 @@ from typing import Any
 
 from foible.digest import sha256
 from foible.errors import RecipeError, did_you_mean
-from foible.registry import build, is_file_reference, table
+from foible.registry import build, is_file_reference, singular, table
 from foible.zoo.catalogue import entries
 from foible.zoo.files import load_model
 
@@ -39,8 +39,8 @@ def resolve(role: str, use: str, parameters: Mapping[str, Any]) -> Resolved:
         return Resolved(load_model(path, role, name, parameters), {path.name: sha256(path)})
     if use in table(role):
         return Resolved(build(role, use, parameters), {})
-    fitting = [n for n, e in entries().items() if ("generators" if e.family != "classifier" else "classifiers") == role]
+    fitting = [n for n, e in entries().items() if e.role == role]
     raise RecipeError(
-        f"no {role.rstrip('s')} is called '{use}'",
-        did_you_mean(use, [*fitting, *table(role)]) + " A .safetensors file or file.py:Name works too.",
+        f"no {singular(role)} is called '{use}'",
+        did_you_mean(use, [*fitting, *table(role)]) + "; a .safetensors file or file.py:Name works too",
     )

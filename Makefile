@@ -1,0 +1,29 @@
+# Two commands: `make demo` and `make test`. Both make the virtual environment first, if it is not there.
+VENV ?= .venv
+PY   := $(VENV)/bin/python
+export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)# uv ignores pip's settings: hand over the same wheel folder, if there is one
+
+.PHONY: demo test lint bench clean
+
+demo: $(VENV)/.stamp
+	$(PY) -m foible demo
+
+test: $(VENV)/.stamp
+	$(PY) -m pytest -n 2 --dist worksteal
+
+lint: $(VENV)/.stamp
+	$(VENV)/bin/ruff check
+	$(VENV)/bin/ruff format --check
+	$(VENV)/bin/mypy
+
+bench: $(VENV)/.stamp
+	$(PY) benchmarks/all.py
+
+$(VENV)/.stamp: pyproject.toml constraints.txt
+	python3 -m venv $(VENV)
+	$(PY) -m pip install --quiet --disable-pip-version-check uv
+	$(VENV)/bin/uv pip install --quiet --python $(PY) --constraint constraints.txt --editable ".[demo,dev]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) runs .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,36 @@
+"""What the benchmarks share: the MNIST campaign, a clock, and where results are written."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from foible.campaign import Campaign, assemble, load_recipe
+
+RESULTS = Path(__file__).parent / "results.json"
+
+
+def mnist_campaign(extent: str = "high", **changes: Any) -> Campaign:
+    """The published MNIST x VAE setting on the models of the zoo."""
+    plain = {"baseline.attempts": 0, "engine.lanes": 64}
+    return assemble(load_recipe(f"gift-mnist-vae-{extent}", plain | changes))
+
+
+def seconds(function: Callable[[], Any]) -> float:
+    """Wall time of one call."""
+    begin = time.perf_counter()
+    function()
+    return time.perf_counter() - begin
+
+
+def write(name: str, figures: dict[str, Any]) -> None:
+    """Print figures and keep them beside the others."""
+    known = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
+    known[name] = figures | {"threads": torch.get_num_threads(), "torch": torch.__version__}
+    RESULTS.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n")
+    print(name, json.dumps(figures, indent=2))

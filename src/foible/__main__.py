@@ -1,0 +1,5 @@
+"""`python -m foible` is the `foible` command."""
+
+from foible.cli.main import main
+
+main()

@@ -1,0 +1,63 @@
+"""The two calls most people need: check a campaign, run it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from foible.campaign import Campaign, Checkup, Recipe, assemble, load_recipe
+from foible.campaign import check as check_campaign
+from foible.campaign import run as run_campaign
+from foible.campaign.run import Listener
+from foible.protocols import Classifier, Generator
+from foible.store import Run, open_run
+
+RecipeLike = str | Path | Mapping[str, Any] | Recipe
+
+
+def run(
+    recipe: RecipeLike,
+    out: str | Path | None = None,
+    *,
+    generator: Generator | None = None,
+    classifier: Classifier | nn.Module | None = None,
+    listen: Listener = lambda _: None,
+    **changes: Any,
+) -> Run:
+    """Run a recipe into a folder, or go on where an earlier run stopped, and open the result.
+
+    Args:
+        recipe: a built-in name, the path of a TOML file, a mapping, or a Recipe.
+        out: the run folder; `runs/<recipe name>` by default.
+        generator: used instead of the recipe's generator.
+        classifier: used instead of the recipe's; a bare torch module must give logits in the domain's class order.
+        listen: called with the progress after every round.
+        changes: values that take the place of the recipe's: `attempts=50, **{"search.extent": "low"}`.
+    """
+    campaign = _campaign(recipe, generator, classifier, changes)
+    folder = Path(out) if out is not None else Path("runs") / campaign.recipe.name
+    run_campaign(campaign, folder, listen)
+    return open_run(folder)
+
+
+def check(
+    recipe: RecipeLike,
+    *,
+    generator: Generator | None = None,
+    classifier: Classifier | nn.Module | None = None,
+    **changes: Any,
+) -> Checkup:
+    """Everything that can be known to be wrong before a run, with hints; takes the same arguments as `run`."""
+    return check_campaign(_campaign(recipe, generator, classifier, changes))
+
+
+def _campaign(
+    recipe: RecipeLike,
+    generator: Generator | None,
+    classifier: Classifier | nn.Module | None,
+    changes: Mapping[str, Any],
+) -> Campaign:
+    return assemble(load_recipe(recipe, changes), generator, classifier)

@@ -1,0 +1,59 @@
+"""Replay: read findings back from their PNG files and ask a classifier again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+
+from foible.campaign.assemble import assemble
+from foible.campaign.evaluate import Evaluator, Look
+from foible.campaign.spec import load_recipe
+from foible.digest import sha256
+from foible.errors import FoibleError
+from foible.protocols import Classifier
+from foible.store import Run
+from foible.types import Arm, Finding
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What became of one finding: its new prediction, or why it could not be replayed."""
+
+    finding: Finding
+    predicted: int | None
+    fails: bool
+    problem: str = ""
+
+
+def replay(
+    run: Run,
+    attempts: list[int] | None = None,
+    classifier: Classifier | None = None,
+    changes: dict[str, object] | None = None,
+) -> Iterator[Replayed]:
+    """Classify stored findings again, straight from disk.
+
+    Args:
+        run: the run they belong to.
+        attempts: which findings; all by default.
+        classifier: asked instead of the run's own: which failures does another model share?
+        changes: values that take the place of the recipe's, such as another classifier's name.
+    """
+    campaign = assemble(load_recipe(run.manifest.recipe, changes), classifier=classifier)
+    evaluator = Evaluator(campaign, run.manifest.chunk)
+    findings = run.findings() if attempts is None else iter([run.finding(a, Arm.SEARCH) for a in attempts])
+    for finding in findings:
+        try:
+            if sha256(run.layout.folder / finding.image) != finding.image_sha256:
+                yield Replayed(finding, None, False, f"image '{finding.image}' has changed since it was stored")
+                continue
+            image = run.image(finding.image)[None]
+        except (FoibleError, OSError) as error:
+            yield Replayed(finding, None, False, f"image '{finding.image}': {getattr(error, 'message', error)}")
+            continue
+        look = Look(image, evaluator.classify(image))
+        labels = torch.tensor([finding.label])
+        fails = bool(evaluator.failed(look, finding.latent[None], labels)[0])
+        yield Replayed(finding, int(look.logits[0].argmax()), fails)

@@ -1,0 +1,95 @@
+"""`foible ls`: what there is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from foible.errors import RecipeError, did_you_mean
+
+WHAT = (
+    "recipes",
+    "zoo",
+    "domains",
+    "generators",
+    "classifiers",
+    "searches",
+    "objectives",
+    "oracles",
+    "validators",
+    "runs",
+)
+
+
+def ls(what: Annotated[str, typer.Argument(help=f"One of: {', '.join(WHAT)}.")] = "recipes") -> int:
+    """List recipes, models, domains, components or runs."""
+    if what not in WHAT:
+        raise RecipeError(f"cannot list '{what}'", did_you_mean(what, WHAT))
+    rows = {"recipes": _recipes, "zoo": _zoo, "domains": _domains, "runs": _runs}.get(what, lambda: _table(what))()
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table if rows else f"no {what} yet")
+    return 0
+
+
+def _recipes() -> list[tuple[str, ...]]:
+    from foible.campaign import load_recipe, recipe_names
+
+    return [(name, load_recipe(name).title) for name in recipe_names()]
+
+
+def _zoo() -> list[tuple[str, ...]]:
+    from foible.zoo import entries
+
+    rows: list[tuple[str, ...]] = []
+    for entry in entries().values():
+        figures = ", ".join(f"{k.replace('_', ' ')} {v:.4g}" for k, v in entry.figures.items())
+        rows.append(
+            (entry.name, f"{entry.family}, {entry.domain}", f"{entry.parameters / 1e6:.2f} M parameters", figures)
+        )
+    return rows
+
+
+def _domains() -> list[tuple[str, ...]]:
+    from foible.domains import domain_names, load_domain, real_images
+
+    rows: list[tuple[str, ...]] = []
+    for name in domain_names():
+        domain = load_domain(name)
+        images = real_images(domain)
+        rows.append(
+            (
+                name,
+                domain.title,
+                "x".join(map(str, domain.shape)),
+                f"{len(domain.classes)} classes",
+                f"{len(images.labels)} images from {images.source}",
+            )
+        )
+    return rows
+
+
+def _runs() -> list[tuple[str, ...]]:
+    from foible.store import open_run
+    from foible.types import Status
+
+    rows: list[tuple[str, ...]] = []
+    for manifest in sorted(Path("runs").glob("*/manifest.json")):
+        run = open_run(manifest.parent)
+        counts = run.counts()
+        rows.append(
+            (str(manifest.parent), run.state, f"{sum(counts.values())} attempts", f"{counts[Status.FOUND]} findings")
+        )
+    return rows
+
+
+def _table(what: str) -> list[tuple[str, ...]]:
+    from foible.registry import table
+
+    return sorted(table(what).items())

@@ -1,0 +1,68 @@
+"""Options that several verbs share."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from foible.errors import RecipeError
+
+RecipeArgument = Annotated[
+    str, typer.Argument(help="A recipe: a built-in name (see `foible ls recipes`) or a .toml file.", show_default=False)
+]
+RunArgument = Annotated[Path, typer.Argument(help="A run folder.", show_default=False)]
+Out = Annotated[
+    Path | None, typer.Option("--out", "-o", help="The run folder [default: runs/<recipe name>].", show_default=False)
+]
+Attempts = Annotated[int | None, typer.Option(help="How many origins to try.", show_default=False)]
+Seed = Annotated[int | None, typer.Option(help="Seed of all randomness.", show_default=False)]
+Generator = Annotated[
+    str | None, typer.Option(help="Another generator: zoo name, .safetensors file or file.py:Name.", show_default=False)
+]
+ClassifierOption = Annotated[
+    str | None,
+    typer.Option(
+        "--classifier", help="Another classifier: zoo name, .safetensors file or file.py:Name.", show_default=False
+    ),
+]
+Data = Annotated[
+    str | None, typer.Option(help="Real images: class-per-folder tree, npz file, or 'sample'.", show_default=False)
+]
+Lanes = Annotated[
+    int | None, typer.Option(help="Origins searched side by side; no effect on results.", show_default=False)
+]
+Chunk = Annotated[int | None, typer.Option(help="Images per forward pass; measured when left out.", show_default=False)]
+Device = Annotated[str | None, typer.Option(help="Where the networks run: cpu, cuda, cuda:1, mps.", show_default=False)]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="Any recipe value: --set search.population=50. Repeatable.", show_default=False),
+]
+FailIf = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fail-if", help='Exit with 1 when true: --fail-if "failure_rate > 0.05". Repeatable.', show_default=False
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
+
+
+def recipe_changes(pairs: list[str] | None = None, **named: Any) -> dict[str, Any]:
+    """Recipe values from `--set key=value` (TOML values; bare words are text) and from options that were given."""
+    keys = {"lanes": "engine.lanes", "chunk": "engine.chunk", "device": "engine.device"}
+    changes = {keys.get(k, k): v for k, v in named.items() if v is not None}
+    for pair in pairs or []:
+        key, sign, text = pair.partition("=")
+        if not sign or not key.strip():
+            raise RecipeError(f"--set {pair!r} is not key=value", "for example --set search.population=50")
+        changes[key.strip()] = _value(text.strip())
+    return changes
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text

@@ -1,0 +1,75 @@
+"""Progress that can be read and silenced: a bar on a terminal, a line now and then when piped, nothing when quiet."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from foible.campaign.run import Progress
+
+LINE_SECONDS = 5.0
+
+
+@contextmanager
+def run_progress(quiet: bool) -> Iterator[Callable[[Progress], None]]:
+    """A listener for a campaign."""
+    if quiet:
+        yield lambda _: None
+    elif sys.stderr.isatty():
+        yield from _bars()
+    else:
+        yield from _lines()
+
+
+def _bars() -> Iterator[Callable[[Progress], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    columns = (
+        TextColumn("{task.description:>9}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[note]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Bars(*columns, console=Console(stderr=True)) as bars:
+        tasks: dict[str, tuple[TaskID, float]] = {}
+
+        def listen(progress: Progress) -> None:
+            if progress.arm not in tasks:
+                tasks[progress.arm] = (bars.add_task(progress.arm, total=progress.attempts, note=""), time.monotonic())
+            task, begin = tasks[progress.arm]
+            bars.update(task, completed=progress.done, note=_note(progress, time.monotonic() - begin))
+
+        yield listen
+
+
+def _lines() -> Iterator[Callable[[Progress], None]]:
+    begin: dict[str, float] = {}
+    last = {"time": 0.0}
+
+    def listen(progress: Progress) -> None:
+        now = time.monotonic()
+        begin.setdefault(progress.arm, now)
+        if now - last["time"] >= LINE_SECONDS or progress.done == progress.attempts:
+            last["time"] = now
+            elapsed = now - begin[progress.arm]
+            left = elapsed * (progress.attempts - progress.done) / progress.done if progress.done else None
+            ahead = f", about {left:.0f} s left" if left else ""
+            print(
+                f"{progress.arm}: {progress.done}/{progress.attempts} attempts, {_note(progress, elapsed)}{ahead}",
+                file=sys.stderr,
+            )
+
+    yield listen
+
+
+def _note(progress: Progress, elapsed: float) -> str:
+    rate = progress.evaluations / elapsed if elapsed > 0 else 0.0
+    return f"{progress.found} found, {rate:,.0f} evaluations/s"

@@ -1,0 +1,42 @@
+"""`foible replay`: do stored failures still fail?"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from foible.cli.options import ClassifierOption, Quiet, RunArgument
+
+
+def replay(
+    run: RunArgument,
+    attempt: Annotated[
+        list[int] | None, typer.Option(help="Only this finding. Repeatable.", show_default=False)
+    ] = None,
+    classifier: ClassifierOption = None,
+    quiet: Quiet = False,
+) -> int:
+    """Read findings back from their PNG files and classify them again (or with another classifier)."""
+    from foible.campaign.replay import replay as replay_run
+    from foible.store import open_run
+
+    opened = open_run(run)
+    changes: dict[str, object] = {"classifier": classifier} if classifier else {}
+    results = list(replay_run(opened, attempt, changes=changes))
+    for r in results:
+        expected = opened.classes[r.finding.label]
+        if r.problem:
+            print(f"{r.finding.attempt:06d}  damaged: {r.problem}")
+        elif not quiet:
+            said = opened.classes[r.predicted or 0]
+            print(
+                f"{r.finding.attempt:06d}  {expected} taken for {said}"
+                if r.fails
+                else f"{r.finding.attempt:06d}  {expected} recognised: no failure"
+            )
+    failing, damaged = sum(r.fails for r in results), sum(bool(r.problem) for r in results)
+    print(f"{failing} of {len(results)} findings still fail" + (f", {damaged} damaged" if damaged else ""))
+    if damaged:
+        return 3
+    return 0 if failing == len(results) or classifier else 1

@@ -1,0 +1,35 @@
+"""Proportions with their 95 % interval.
+
+The interval is Wilson's score interval: unlike the textbook normal one, it stays inside [0, 1] and keeps its coverage
+for the small counts and extreme shares that are common here. Wilson, JASA 22 (1927); Brown, Cai and DasGupta,
+Statistical Science 16 (2001), recommend it for small samples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share with its counts and 95 % Wilson interval; `share`, `low` and `high` are None when `total` is 0."""
+
+    count: int
+    total: int
+    share: float | None
+    low: float | None
+    high: float | None
+
+
+def rate(count: int, total: int) -> Rate:
+    """The share `count / total` with its interval; of nothing, nothing is known."""
+    if not 0 <= count <= total:
+        raise ValueError(f"a count lies between 0 and its total, got {count} of {total}")
+    if total == 0:
+        return Rate(count, total, None, None, None)
+    from scipy.stats import binomtest
+
+    interval = binomtest(count, total).proportion_ci(CONFIDENCE, method="wilson")
+    return Rate(count, total, count / total, float(interval.low), float(interval.high))

@@ -1,0 +1,1 @@
+"""Report: reads the store only."""

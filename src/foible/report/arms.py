@@ -1,0 +1,45 @@
+"""One side of the comparison, search or baseline, in numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel, ConfigDict
+
+from foible.metrics import Rate, Spread, evaluations_per_failure, spread
+from foible.report.funnel import Stage, funnel
+from foible.types import Finding, Outcome, Status
+
+
+class ArmSummary(BaseModel):
+    """One side of the comparison. Searches that ended without a failure count with all they spent."""
+
+    model_config = ConfigDict(frozen=True)
+
+    attempts: int
+    funnel: tuple[Stage, ...]
+    evaluations: int
+    evaluations_per_failure: float | None
+    evaluations_to_failure: Spread
+    rounds: Spread
+    latent_distance: Spread
+    pixel_distance: Spread
+
+    def stage(self, name: str) -> Rate | None:
+        """The rate of one stage of the funnel; None when it was not judged."""
+        return next(s.rate for s in self.funnel if s.name == name)
+
+
+def arm_summary(outcomes: Sequence[Outcome], findings: Sequence[Finding]) -> ArmSummary:
+    """Summarise one arm from how its attempts ended and what it found."""
+    accepted = [o for o in outcomes if o.status is not Status.REJECTED]
+    return ArmSummary(
+        attempts=len(outcomes),
+        funnel=funnel(outcomes, findings),
+        evaluations=sum(o.evaluations for o in accepted),
+        evaluations_per_failure=evaluations_per_failure(accepted),
+        evaluations_to_failure=spread([o.evaluations for o in accepted if o.status is Status.FOUND]),
+        rounds=spread([o.rounds for o in accepted]),
+        latent_distance=spread([f.latent_distance for f in findings]),
+        pixel_distance=spread([f.pixel_distance for f in findings]),
+    )

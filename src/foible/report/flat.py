@@ -1,0 +1,58 @@
+"""The summary as flat names and numbers: what a gate can refer to, and what other tools can plot over time."""
+
+from __future__ import annotations
+
+from foible.metrics import Paired, Rate
+from foible.report.arms import ArmSummary
+
+
+def flat_metrics(
+    search: ArmSummary, baseline: ArmSummary | None, comparison: Paired | None
+) -> dict[str, int | float | None]:
+    """Every number by name, None where unknown. The same names exist in every run.
+
+    Without prefix: the search. `baseline_`: the baseline on all its attempts. `shared_`: both, on the origins that
+    both arms accepted and finished.
+    """
+    valid, kept = search.stage("valid"), search.stage("label_kept")
+    flat: dict[str, int | float | None] = dict(_arm_metrics(search))
+    flat |= {
+        "failure_rate_low": _rate(search.stage("confirmed")).low,
+        "failure_rate_high": _rate(search.stage("confirmed")).high,
+        "mean_evaluations": search.evaluations_to_failure.mean,
+        "mean_rounds": search.rounds.mean,
+        "median_latent_distance": search.latent_distance.median,
+        "median_pixel_distance": search.pixel_distance.median,
+        "valid": valid.count if valid else None,
+        "valid_rate": valid.share if valid else None,
+        "label_kept": kept.count if kept else None,
+        "label_kept_rate": kept.share if kept else None,
+    }
+    rival = _arm_metrics(baseline) if baseline else dict.fromkeys(_arm_metrics(search))
+    flat |= {f"baseline_{name}": value for name, value in rival.items()}
+    flat |= {
+        "shared_origins": comparison.shared if comparison else None,
+        "shared_failure_rate": comparison.search.share if comparison else None,
+        "shared_baseline_failure_rate": comparison.baseline.share if comparison else None,
+        "p_value": comparison.p_value if comparison else None,
+    }
+    return flat
+
+
+def _arm_metrics(arm: ArmSummary) -> dict[str, int | float | None]:
+    accepted, failures, confirmed = (_rate(arm.stage(name)) for name in ("accepted", "failures", "confirmed"))
+    return {
+        "attempts": arm.attempts,
+        "accepted": accepted.count,
+        "acceptance_rate": accepted.share,
+        "failures": failures.count,
+        "confirmed": confirmed.count,
+        "failure_rate": confirmed.share,
+        "evaluations": arm.evaluations,
+        "evaluations_per_failure": arm.evaluations_per_failure,
+        "median_evaluations": arm.evaluations_to_failure.median,
+    }
+
+
+def _rate(rate: Rate | None) -> Rate:
+    return rate if rate is not None else Rate(0, 0, None, None, None)

@@ -1,0 +1,94 @@
+"""The funnel: from attempts to failures that count, every stage with its denominator and 95 % interval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pydantic import BaseModel, ConfigDict
+
+from foible.metrics import Rate, rate
+from foible.types import Finding, Outcome, Status, Verdict
+
+
+class Stage(BaseModel):
+    """One step of the funnel: how many of what came this far.
+
+    `rate` is None where nothing was judged: that is not the same as none.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    title: str
+    meaning: str
+    of: str
+    rate: Rate | None
+
+    @property
+    def count(self) -> int | None:
+        """How many came this far; None when not judged."""
+        return self.rate.count if self.rate else None
+
+
+def funnel(outcomes: Sequence[Outcome], findings: Sequence[Finding]) -> tuple[Stage, ...]:
+    """The stages of one arm.
+
+    Failures are counted against accepted origins. Validity is counted against the confirmed failures that were judged,
+    so that a half-judged run does not look worse than it is.
+    """
+    counts = {status: sum(o.status is status for o in outcomes) for status in Status}
+    attempts, found = len(outcomes), counts[Status.FOUND]
+    accepted = attempts - counts[Status.REJECTED]
+    image = [f for f in findings if _asked(f, "image")]
+    whole = [f for f in image if _asked(f, "label")]
+    return (
+        Stage(
+            name="accepted",
+            title="Accepted origins",
+            meaning="the classifier gets the starting image right; the others are set apart, never searched",
+            of="attempts",
+            rate=rate(accepted, attempts),
+        ),
+        Stage(
+            name="failures",
+            title="Failures seen",
+            meaning="the search reached an image that the classifier gets wrong",
+            of="accepted origins",
+            rate=rate(found + counts[Status.LOST], accepted),
+        ),
+        Stage(
+            name="confirmed",
+            title="Confirmed failures",
+            meaning="still wrong after rounding to an 8-bit PNG, reading it back and looking a second time",
+            of="accepted origins",
+            rate=rate(found, accepted),
+        ),
+        Stage(
+            name="valid",
+            title="Valid",
+            meaning="every validator takes the image for one of the domain",
+            of="confirmed failures judged",
+            rate=_share(image, lambda v: _about(v) == "image"),
+        ),
+        Stage(
+            name="label_kept",
+            title="Valid, label kept",
+            meaning="valid, and every validator says that it still shows the expected class",
+            of="confirmed failures judged",
+            rate=_share(whole, lambda _: True),
+        ),
+    )
+
+
+def _share(judged: Sequence[Finding], counts: Callable[[Verdict], bool]) -> Rate | None:
+    """How many findings pass all verdicts that count here; None when none was judged."""
+    return rate(sum(all(v.accepted for v in f.verdicts if counts(v)) for f in judged), len(judged)) if judged else None
+
+
+def _asked(finding: Finding, about: str) -> bool:
+    return any(_about(v) == about for v in finding.verdicts)
+
+
+def _about(verdict: Verdict) -> str:
+    """Whether a verdict is about the "image" (is it of the domain?) or the "label" (is it kept?)."""
+    return str(getattr(verdict, "about", "image"))  # verdicts that do not say speak about the image

@@ -1,0 +1,135 @@
+"""The findings shown on the page: a fair choice of them, as pictures that travel inside the file."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from foible.digest import sha256
+from foible.domains.images import to_bytes
+from foible.errors import FoibleError
+from foible.report.wording import count, decimal, percent
+from foible.store import Run
+from foible.types import Finding, Images
+
+MOST = 200  # findings on one page
+BYTES = 8_000_000  # of pictures on one page
+LARGE = 96 * 96  # pixels from which a picture is inlined as WebP: the exact PNG is in the run folder
+BRIGHTER, DARKER = (214, 48, 49), (33, 111, 219)
+
+
+@dataclass(frozen=True)
+class Card:
+    """One finding ready to be shown; pictures that could not be read are None and named in `damage`."""
+
+    attempt: int
+    label: int
+    predicted: int
+    confidence: str
+    label_confidence: str
+    origin_confidence: str
+    evaluations: str
+    latent_distance: str
+    pixel_distance: str
+    origin: str | None
+    failure: str | None
+    difference: str | None
+    damage: tuple[str, ...]
+    image: str
+    verdicts: tuple[str, ...]
+    first_of_pair: bool
+
+    @property
+    def size(self) -> int:
+        """Characters of its pictures."""
+        return sum(len(uri) for uri in (self.origin, self.failure, self.difference) if uri)
+
+
+def gallery(run: Run, pairs: Iterable[tuple[int, int, int]]) -> list[Card]:
+    """Cards for findings given as (attempt, label, predicted): as many as a page can carry."""
+    cards: list[Card] = []
+    seen: set[tuple[int, int]] = set()
+    size = 0
+    for attempt, label, predicted in choose(list(pairs), MOST):
+        card = _card(run, run.finding(attempt), (label, predicted) not in seen)
+        size += card.size
+        if cards and size > BYTES:
+            break
+        seen.add((label, predicted))
+        cards.append(card)
+    return cards
+
+
+def choose(pairs: Sequence[tuple[int, int, int]], most: int) -> list[tuple[int, int, int]]:
+    """Up to `most` findings (attempt, label, predicted), one from each class pair in turn, frequent pairs first."""
+    by_pair: dict[tuple[int, int], list[tuple[int, int, int]]] = defaultdict(list)
+    for item in pairs:
+        by_pair[item[1:]].append(item)
+    queues = sorted(by_pair.values(), key=lambda queue: (-len(queue), queue[0][1:]))
+    longest = len(queues[0]) if queues else 0
+    return [queue[turn] for turn in range(longest) for queue in queues if turn < len(queue)][:most]
+
+
+def _card(run: Run, finding: Finding, first_of_pair: bool) -> Card:
+    damage: list[str] = []
+    origin, failure = (_read(run, name, damage) for name in (finding.origin_image, finding.image))
+    if failure is not None and sha256(run.layout.folder / finding.image) != finding.image_sha256:
+        damage.append(f"{finding.image} has changed since it was found")
+    changed = None if origin is None or failure is None else picture_uri(difference(origin, failure))
+    return Card(
+        attempt=finding.attempt,
+        label=finding.label,
+        predicted=finding.predicted,
+        confidence=percent(finding.confidence),
+        label_confidence=percent(finding.probabilities[finding.label]),
+        origin_confidence=percent(finding.origin_probabilities[finding.label]),
+        evaluations=count(finding.evaluations),
+        latent_distance=decimal(finding.latent_distance),
+        pixel_distance=decimal(finding.pixel_distance),
+        origin=None if origin is None else picture_uri(_pixels(origin)),
+        failure=None if failure is None else picture_uri(_pixels(failure)),
+        difference=changed,
+        damage=tuple(damage),
+        image=finding.image,
+        verdicts=tuple(f"{v.validator}: {'yes' if v.accepted else 'no'} ({v.score:.2f})" for v in finding.verdicts),
+        first_of_pair=first_of_pair,
+    )
+
+
+def _read(run: Run, name: str, damage: list[str]) -> Images | None:
+    try:
+        return run.image(name)
+    except (FoibleError, OSError) as error:
+        damage.append(error.message if isinstance(error, FoibleError) else f"image '{name}': {error}")
+        return None
+
+
+def difference(origin: Images, failure: Images) -> NDArray[np.uint8]:
+    """What changed from (C, H, W) to (C, H, W), as RGBA (H, W, 4): red where brighter, blue where darker.
+
+    Opacity is the size of the change, averaged over channels; the largest change of the image is fully opaque.
+    """
+    change = (failure - origin).mean(0).numpy()
+    strength = np.abs(change) / max(float(np.abs(change).max()), 1e-9)
+    colour = np.where(change[..., None] > 0, np.array(BRIGHTER), np.array(DARKER))
+    return np.concatenate([colour, np.round(255 * strength[..., None])], axis=2).astype(np.uint8)
+
+
+def _pixels(image: Images) -> NDArray[np.uint8]:
+    pixels = to_bytes(image)
+    return pixels[0] if len(pixels) == 1 else np.ascontiguousarray(pixels.transpose(1, 2, 0))
+
+
+def picture_uri(pixels: NDArray[np.uint8]) -> str:
+    """Pixels (H, W), (H, W, 3) or (H, W, 4) as a data URI: PNG, or WebP when large."""
+    buffer = io.BytesIO()
+    kind = "webp" if pixels.shape[0] * pixels.shape[1] > LARGE else "png"
+    Image.fromarray(pixels).save(buffer, kind, **({"quality": 80} if kind == "webp" else {"optimize": True}))
+    return f"data:image/{kind};base64,{base64.b64encode(buffer.getvalue()).decode()}"

@@ -1,0 +1,108 @@
+"""The report as one HTML file that needs nothing else: no network, no scripts to fetch, pictures inside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from foible.metrics import ClassPair
+from foible.report import wording
+from foible.report.curve import Chart, chart
+from foible.report.gallery import gallery
+from foible.report.summary import Summary, summarise
+from foible.store import Run
+from foible.store.layout import disk_errors
+from foible.types import Arm
+
+WIDEST = 24  # classes on a side up to which the confusions are drawn as a matrix
+LISTED = 40  # confusions listed when they are not
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One field of the confusion matrix; `heat` in [0, 1] is its share of the largest count."""
+
+    label: int
+    predicted: int
+    count: int
+    heat: float
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Who is taken for whom: rows are expected classes, columns what the classifier said."""
+
+    columns: tuple[int, ...]
+    rows: tuple[tuple[int, tuple[Cell, ...]], ...]
+
+
+def write_page(run: Run, path: Path | None = None) -> Path:
+    """Write the report page of a run, finished or not; into its folder unless told otherwise."""
+    target = path or run.layout.report
+    content = render_page(run)
+    partial = target.with_name(target.name + ".part")
+    with disk_errors(target):
+        partial.write_text(content, encoding="utf-8")
+        partial.replace(target)
+    return target
+
+
+def render_page(run: Run) -> str:
+    """The report page as HTML. Everything that comes from users is escaped."""
+    import tomli_w
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    summary = summarise(run)
+    ended = {o.attempt for o in run.outcomes()}
+    cards = gallery(run, ((f.attempt, f.label, f.predicted) for f in run.findings() if f.attempt in ended))
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    environment.globals["words"] = wording
+    return environment.get_template("page.html.jinja").render(
+        summary=summary,
+        facts=summary.facts,
+        classes=summary.facts.classes,
+        confirmed=summary.search.stage("confirmed"),
+        state_text=wording.state_text(summary.facts.state, summary.facts.quoted_folder),
+        chart=_chart(run, summary),
+        matrix=confusion_matrix(summary.confusions),
+        listed=summary.confusions[:LISTED],
+        cards=cards,
+        damage=[line for card in cards for line in card.damage],
+        shown={(card.label, card.predicted) for card in cards},
+        recipe=tomli_w.dumps(without_nothing(summary.facts.recipe)),
+    )
+
+
+def confusion_matrix(confusions: tuple[ClassPair, ...]) -> Matrix | None:
+    """The confusions as a matrix of the classes that occur; None when there are none or too many."""
+    labels, columns = sorted({p.label for p in confusions}), sorted({p.predicted for p in confusions})
+    if not confusions or max(len(labels), len(columns)) > WIDEST:
+        return None
+    counts = {(p.label, p.predicted): p.count for p in confusions}
+    most = max(counts.values())
+    rows = []
+    for label in labels:
+        row = [(column, counts.get((label, column), 0)) for column in columns]
+        rows.append((label, tuple(Cell(label, column, count, count / most) for column, count in row)))
+    return Matrix(tuple(columns), tuple(rows))
+
+
+def without_nothing(value: object) -> dict[str, object]:
+    """A recipe without its unset keys, since TOML has no word for nothing."""
+
+    def clean(part: object) -> object:
+        if isinstance(part, dict):
+            return {key: clean(inner) for key, inner in part.items() if inner is not None}
+        return [clean(inner) for inner in part] if isinstance(part, list | tuple) else part
+
+    cleaned = clean(value)
+    return cleaned if isinstance(cleaned, dict) else {}
+
+
+def _chart(run: Run, summary: Summary) -> Chart:
+    arms = [(f"{summary.facts.search} search", list(run.outcomes()))]
+    if summary.baseline is not None:
+        arms.append((f"{summary.facts.baseline} search (baseline)", list(run.outcomes(Arm.BASELINE))))
+    return chart(arms, summary.facts.budget_evaluations)

@@ -1,0 +1,123 @@
+"""What a run says, as one value: every report is drawn from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+from pydantic import BaseModel, ConfigDict
+
+from foible.metrics import ClassPair, Paired, Rate, class_pairs, paired, rate, spread
+from foible.report.arms import ArmSummary, arm_summary
+from foible.report.facts import RunFacts, run_facts
+from foible.report.flat import flat_metrics
+from foible.report.wording import count, interval, of, percent, plural
+from foible.store import Run
+from foible.types import Arm, Finding, Outcome, Status
+
+
+class Frozen(BaseModel):
+    """A value that can be written as JSON."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class ClassRow(Frozen):
+    """How the attempts from one class went."""
+
+    label: int
+    name: str
+    attempts: int
+    accepted: int
+    confirmed: Rate
+    median_evaluations: float | None
+
+
+class Summary(Frozen):
+    """A run in numbers. `metrics` holds the ones a gate can refer to, None where unknown."""
+
+    facts: RunFacts
+    headline: str
+    search: ArmSummary
+    baseline: ArmSummary | None
+    comparison: Paired | None
+    classes: tuple[ClassRow, ...]
+    confusions: tuple[ClassPair, ...]
+    metrics: dict[str, int | float | None]
+
+
+def summarise(run: Run) -> Summary:
+    """Summarise a run, finished or not; an attempt that has not ended is in no number."""
+    outcomes, findings = _read(run, Arm.SEARCH)
+    rivals, rival_findings = _read(run, Arm.BASELINE)
+    search = arm_summary(outcomes, findings)
+    baseline = arm_summary(rivals, rival_findings) if rivals else None
+    comparison = paired(outcomes, rivals) if rivals else None
+    facts = run_facts(run)
+    return Summary(
+        facts=facts,
+        headline=_headline(facts, search, comparison),
+        search=search,
+        baseline=baseline,
+        comparison=comparison,
+        classes=_classes(run.classes, outcomes),
+        confusions=class_pairs(findings),
+        metrics=flat_metrics(search, baseline, comparison),
+    )
+
+
+def _read(run: Run, arm: Arm) -> tuple[list[Outcome], list[Finding]]:
+    """Outcomes first, then only their findings: right even while the run is being written."""
+    outcomes = list(run.outcomes(arm))
+    found = {o.attempt for o in outcomes if o.status is Status.FOUND}
+    return outcomes, [_without_bulk(f) for f in run.findings(arm) if f.attempt in found]
+
+
+def _without_bulk(finding: Finding) -> Finding:
+    """A finding without latents and probabilities, so that thousands fit in memory."""
+    nothing = torch.empty(0)
+    return replace(finding, latent=nothing, origin_latent=nothing, probabilities=(), origin_probabilities=())
+
+
+def _classes(names: Sequence[str], outcomes: Sequence[Outcome]) -> tuple[ClassRow, ...]:
+    """One row per class that was attempted."""
+    rows = []
+    for label in sorted({o.label for o in outcomes}):
+        mine = [o for o in outcomes if o.label == label]
+        accepted = sum(o.status is not Status.REJECTED for o in mine)
+        found = [o.evaluations for o in mine if o.status is Status.FOUND]
+        rows.append(
+            ClassRow(
+                label=label,
+                name=names[label],
+                attempts=len(mine),
+                accepted=accepted,
+                confirmed=rate(len(found), accepted),
+                median_evaluations=spread(found).median,
+            )
+        )
+    return tuple(rows)
+
+
+def _headline(facts: RunFacts, search: ArmSummary, comparison: Paired | None) -> str:
+    """The result in a sentence or two, with denominators."""
+    confirmed = search.stage("confirmed")
+    if confirmed is None or confirmed.total == 0:
+        return (
+            f"No origin has been searched yet, of {plural(facts.attempts_planned, 'attempt')} planned."
+            if search.attempts == 0
+            else f"None of {plural(search.attempts, 'attempt')} gave an origin that {facts.classifier} gets right."
+        )
+    text = (
+        f"From {of(confirmed)} starting images that {facts.classifier} gets right, the {facts.search} search reached a "
+        f"confirmed failure ({percent(confirmed.share)}, 95 % interval {interval(confirmed)})"
+    )
+    cost = search.evaluations_per_failure
+    text += f", at {count(round(cost))} evaluations per failure." if cost is not None else "."
+    if comparison is not None and comparison.shared:
+        text += (
+            f" On the same {plural(comparison.shared, 'origin')} with the same budget, {facts.baseline} search reached "
+            f"{comparison.baseline.count:,} and {facts.search} search {comparison.search.count:,}."
+        )
+    return text

@@ -1,0 +1,171 @@
+"""Contract tests: inherit, say how to make the component, and run with pytest.
+
+class TestMySearch(SearchContract):
+    def make(self):
+        return MySearch()
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from foible.batching import Chunks
+from foible.objectives.margin import margin
+from foible.protocols import Lanes
+from foible.seeding import Streams
+from foible.testing.toys import ToyClassifier, ToyGenerator
+from foible.types import Feedback, OriginBatch, Proposal, State
+
+
+class SearchContract:
+    """What the engine relies on in every search."""
+
+    latent_shapes = ((3,), (2, 3), (1, 3, 1, 1))
+
+    def make(self) -> Any:
+        """The search under test, with settings fit for the toy models."""
+        raise NotImplementedError
+
+    def test_every_lane_is_asked_for(self) -> None:
+        """Each lane has a candidate, of the right shape and inside the bounds."""
+        for shape in self.latent_shapes:
+            search, lanes = self.make(), toy_lanes([0, 1, 2], shape)
+            proposal = search.ask(search.begin(lanes), lanes)
+            assert set(proposal.lanes.tolist()) == {0, 1, 2}
+            assert proposal.latents.shape[1:] == shape
+            assert proposal.latents.dtype == torch.float32
+            assert bool((proposal.latents >= lanes.space.low).all() and (proposal.latents <= lanes.space.high).all())
+
+    def test_asking_changes_nothing(self) -> None:
+        """Ask is a pure function of the state."""
+        search, lanes = self.make(), toy_lanes([0, 1])
+        state = search.begin(lanes)
+        assert torch.equal(search.ask(state, lanes).latents, search.ask(state, lanes).latents)
+
+    def test_state_has_lanes_first(self) -> None:
+        """Every tensor of the state has one row per lane, also after several rounds."""
+        search, lanes = self.make(), toy_lanes([4, 5, 6, 7])
+        state = play(search, lanes, rounds=3)
+        assert all(len(v) == 4 for v in state.values())
+
+    def test_lanes_do_not_see_each_other(self) -> None:
+        """An origin searched alone gives bit for bit what it gives in company."""
+        search = self.make()
+        together = play(search, toy_lanes([3, 8, 9]), rounds=6)
+        for row, attempt in enumerate([3, 8, 9]):
+            alone = play(search, toy_lanes([attempt]), rounds=6)
+            assert all(same(together[k][row], alone[k][0]) for k in alone)
+            asked, company = search.ask(alone, toy_lanes([attempt])), search.ask(together, toy_lanes([3, 8, 9]))
+            assert torch.equal(asked.latents, company.latents[company.lanes == row])
+
+    def test_state_can_be_cut_and_joined(self) -> None:
+        """A lane taken out of one batch and put into another goes on as if nothing had happened."""
+        search = self.make()
+        lanes = toy_lanes([1, 2])
+        state = play(search, lanes, rounds=4)
+        second = {k: v[1:] for k, v in state.items()}
+        moved = play(search, toy_lanes([2]), rounds=3, state=second)
+        stayed = play(search, lanes, rounds=3, state=state)
+        assert all(same(moved[k][0], stayed[k][1]) for k in moved)
+
+
+class GeneratorContract:
+    """What the engine relies on in every generator."""
+
+    def make(self) -> Any:
+        """The generator under test."""
+        raise NotImplementedError
+
+    def labels(self) -> torch.Tensor:
+        """Labels it understands."""
+        return torch.tensor([0, 1, 2])
+
+    def test_images_are_the_currency(self) -> None:
+        """float32 NCHW, finite, in [0, 1], of the announced shape."""
+        generator, labels = self.make(), self.labels()
+        images = generator.decode(generator.sample(labels, torch.Generator().manual_seed(0)), labels)
+        assert images.dtype == torch.float32
+        assert tuple(images.shape) == (len(labels), *generator.shape)
+        assert bool(torch.isfinite(images).all()) and float(images.min()) >= 0 and float(images.max()) <= 1
+
+    def test_same_latent_same_image(self) -> None:
+        """All randomness is in the latent."""
+        generator, labels = self.make(), self.labels()
+        latents = generator.sample(labels, torch.Generator().manual_seed(0))
+        assert torch.equal(generator.decode(latents, labels), generator.decode(latents, labels))
+
+    def test_same_stream_same_latent(self) -> None:
+        """Samples come from the stream that is handed over, and from nothing else."""
+        generator, labels = self.make(), self.labels()
+        first, second = (generator.sample(labels, torch.Generator().manual_seed(7)) for _ in range(2))
+        assert torch.equal(first, second)
+        assert not torch.equal(first, generator.sample(labels, torch.Generator().manual_seed(8)))
+
+    def test_samples_fit_the_space(self) -> None:
+        """Latents have the space's shape; bounds and step broadcast against it."""
+        generator, labels = self.make(), self.labels()
+        latents = generator.sample(labels, torch.Generator().manual_seed(0))
+        assert tuple(latents.shape[1:]) == tuple(generator.space.shape)
+        assert generator.space.clamp(latents).shape == latents.shape
+        assert generator.space.range > 0
+
+
+class ClassifierContract:
+    """What the engine relies on in every classifier."""
+
+    shape: tuple[int, int, int]
+
+    def make(self) -> Any:
+        """The classifier under test."""
+        raise NotImplementedError
+
+    def test_one_row_of_scores_per_image(self) -> None:
+        """Finite scores, one column per class."""
+        classifier = self.make()
+        scores = classifier(torch.rand(5, *self.shape, generator=torch.Generator().manual_seed(0)))
+        assert tuple(scores.shape) == (5, len(classifier.classes))
+        assert bool(torch.isfinite(scores).all())
+
+    def test_same_image_same_scores(self) -> None:
+        """Nothing random, nothing remembered, and the images are left as they were."""
+        classifier = self.make()
+        images = torch.rand(4, *self.shape, generator=torch.Generator().manual_seed(0))
+        before = images.clone()
+        assert torch.equal(classifier(images), classifier(images))
+        assert torch.equal(images, before)
+
+
+def toy_lanes(attempts: list[int], latent_shape: tuple[int, ...] = (3,)) -> Lanes:
+    """Lanes over the toy generator."""
+    generator, streams = ToyGenerator(latent_shape), Streams(0)
+    labels = torch.tensor(attempts) % 3
+    latents = torch.cat(
+        [generator.sample(y[None], streams.at("origin", k)) for k, y in zip(attempts, labels, strict=True)]
+    )
+    return Lanes(OriginBatch(torch.tensor(attempts), labels, latents), generator.space, streams)
+
+
+def play(search: Any, lanes: Lanes, rounds: int, state: State | None = None) -> State:
+    """Let a search run for some rounds against the toy classifier."""
+    state = search.begin(lanes) if state is None else state
+    for _ in range(rounds):
+        proposal = search.ask(state, lanes)
+        state = search.tell(state, lanes, proposal, toy_feedback(proposal, lanes))
+    return state
+
+
+def toy_feedback(proposal: Proposal, lanes: Lanes) -> Feedback:
+    """Margins under the toy classifier."""
+    labels = lanes.origins.labels[proposal.lanes]
+    # padded to one shape, as the engine does: a row's result must not depend on how many neighbours it has
+    (margins,) = Chunks(64)(
+        lambda z, y: (margin(ToyClassifier()(ToyGenerator().decode(z, y)), y),), proposal.latents, labels
+    )
+    return Feedback(margins[:, None], margins < 0)
+
+
+def same(first: torch.Tensor, second: torch.Tensor) -> bool:
+    """Equal to the bit, NaN equal to NaN."""
+    return bool(torch.equal(first.nan_to_num(nan=1e30), second.nan_to_num(nan=1e30)))

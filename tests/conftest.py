@@ -1,0 +1,25 @@
+"""Shared pieces: toy images on disk, and a chunk memory that belongs to the test."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from foible.testing.toys import write_toy_images
+
+SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("FOIBLE_CACHE", str(tmp_path_factory.mktemp("cache")))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread_per_worker():
+    torch.set_num_threads(1)
+
+
+@pytest.fixture
+def toy_images(tmp_path):
+    return write_toy_images(tmp_path / "toys")

@@ -1,0 +1,36 @@
+"""Every registered component keeps its contract; a new row in the registry is tested without writing a line here."""
+
+import pytest
+
+from foible.registry import BUILT_IN, build
+from foible.testing.contracts import ClassifierContract, GeneratorContract, SearchContract
+from foible.testing.toys import SHAPE, ToyClassifier, ToyEncoder, ToyGenerator
+from foible.zoo import entries, entry, load_model
+
+GENERATORS = [e.name for e in entries().values() if e.role == "generators"]
+CLASSIFIERS = [e.name for e in entries().values() if e.role == "classifiers"]
+
+
+@pytest.mark.parametrize("name", BUILT_IN["searches"])
+class TestSearches(SearchContract):
+    @pytest.fixture(autouse=True)
+    def _named(self, name):
+        self.make = lambda: build("searches", name, {"extent": 0.02})
+
+
+@pytest.mark.parametrize("name", ["toy", "toy-encoder", *GENERATORS])
+class TestGenerators(GeneratorContract):
+    @pytest.fixture(autouse=True)
+    def _named(self, name):
+        toys = {"toy": ToyGenerator, "toy-encoder": ToyEncoder}
+        self.make = toys[name] if name in toys else lambda: load_model(entry(name).path(), "generators")
+
+
+@pytest.mark.parametrize("name", ["toy", *CLASSIFIERS])
+class TestClassifiers(ClassifierContract):
+    @pytest.fixture(autouse=True)
+    def _named(self, name):
+        from foible.domains import load_domain
+
+        self.shape = SHAPE if name == "toy" else load_domain(entry(name).domain).shape
+        self.make = ToyClassifier if name == "toy" else lambda: load_model(entry(name).path(), "classifiers")

@@ -1,0 +1,58 @@
+"""Layers point one way, and heavy packages are imported late and in one place."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import foible
+
+PACKAGE = Path(foible.__file__).parent
+LAYERS = [
+    {"errors", "types", "digest"},
+    {"registry", "seeding", "batching", "protocols"},
+    {"domains", "generators", "classifiers", "metrics"},
+    {"objectives", "searches", "oracles", "validators", "zoo"},
+    {"store"},
+    {"campaign"},
+    {"report", "training", "api", "testing"},
+    {"cli"},
+]
+HEIGHT = {room: height for height, rooms in enumerate(LAYERS) for room in rooms}
+
+
+def room_of(path):
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported_rooms(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = (
+            [a.name for a in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+        yield from (n.split(".")[1] for n in names if n.startswith("foible."))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [p for p in sorted(PACKAGE.rglob("*.py")) if p != PACKAGE / "__init__.py"],
+    ids=lambda p: str(p.relative_to(PACKAGE)),
+)
+def test_no_room_looks_up(path):
+    room = room_of(path)
+    assert room in HEIGHT, f"give the room '{room}' a place in LAYERS"
+    too_high = [r for r in imported_rooms(path) if HEIGHT[r] > HEIGHT[room]]
+    assert not too_high
+
+
+def test_importing_foible_and_asking_for_help_is_light():
+    code = "import sys, foible, foible.cli.main; print([m for m in ('torch', 'numpy', 'pydantic', 'matplotlib') if m in sys.modules])"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    )
