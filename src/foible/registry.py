@@ -23,6 +23,9 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "vae": "foible.generators.vae:VAE",
         "gan": "foible.generators.gan:GAN",
         "diffusion": "foible.generators.diffusion:Diffusion",
+        "autoencoder": "foible.generators.autoencoder:Autoencoder",
+        "text_to_image": "foible.generators.text_to_image:TextToImage",
+        "biggan": "foible.generators.biggan:BigGAN",
     },
     "classifiers": {"module": "foible.classifiers.module:ModuleClassifier"},
     "networks": {

@@ -6,34 +6,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 
 from foible.domains import RealImages
 from foible.errors import StoreError
+from foible.training.settings import FitSettings, optimiser_for, schedule_for
 from foible.types import Images
-
-
-class FitSettings(BaseModel):
-    """How to train: the `[fit]` table of a training recipe."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    epochs: int = Field(20, ge=1)
-    batch: int = Field(128, ge=1)
-    optimiser: Literal["adamw", "sgd"] = "adamw"
-    learning_rate: float = Field(1e-3, gt=0)
-    momentum: float = Field(0.9, ge=0, lt=1)  # of SGD, and the first beta of AdamW
-    second_moment: float = Field(0.999, ge=0, lt=1)  # the second beta of AdamW
-    weight_decay: float = Field(0.0, ge=0)
-    schedule: Literal["constant", "one-cycle"] = "one-cycle"
-    patience: int | None = Field(None, ge=1)
-    average: float = Field(0.0, ge=0, lt=1)  # decay of a running average of the weights; 0 = off
-    validation: float = Field(0.08, gt=0, lt=1)
-    seed: int = 0
 
 
 class Learner(Protocol):
@@ -109,8 +90,8 @@ class _Fit:
         held_out = max(1, int(len(order) * settings.validation))
         self.held_out, self.training = order[:held_out], order[held_out:]
         self.steps = max(1, len(self.training) // settings.batch)
-        self.optimisers = {name: _optimiser(part, settings) for name, part in learner.parts.items()}
-        self.schedules = {name: _schedule(o, settings, self.steps) for name, o in self.optimisers.items()}
+        self.optimisers = {name: optimiser_for(part, settings) for name, part in learner.parts.items()}
+        self.schedules = {name: schedule_for(o, settings, self.steps) for name, o in self.optimisers.items()}
         self.parameters = {name: list(part.parameters()) for name, part in learner.parts.items()}
         self.average = torch.optim.swa_utils.AveragedModel(
             learner.network, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(settings.average), use_buffers=True
@@ -218,29 +199,6 @@ class _Fit:
         self.best, self.best_figure = state["best"], state["best_figure"]
         self.history = History(**state["history"])
         return int(state["epoch"])
-
-
-def _optimiser(part: nn.Module, settings: FitSettings) -> torch.optim.Optimizer:
-    if settings.optimiser == "sgd":
-        return torch.optim.SGD(
-            part.parameters(),
-            settings.learning_rate,
-            settings.momentum,
-            weight_decay=settings.weight_decay,
-            nesterov=settings.momentum > 0,
-        )
-    betas = (settings.momentum, settings.second_moment)
-    return torch.optim.AdamW(part.parameters(), settings.learning_rate, betas, weight_decay=settings.weight_decay)
-
-
-def _schedule(
-    optimiser: torch.optim.Optimizer, settings: FitSettings, steps: int
-) -> torch.optim.lr_scheduler.LRScheduler:
-    if settings.schedule == "constant":
-        return torch.optim.lr_scheduler.LambdaLR(optimiser, lambda _: 1.0)
-    return torch.optim.lr_scheduler.OneCycleLR(
-        optimiser, settings.learning_rate, total_steps=steps * settings.epochs, pct_start=0.2, cycle_momentum=False
-    )
 
 
 @torch.no_grad()

@@ -16,7 +16,8 @@ from foible.digest import sha256
 from foible.domains import RealImages, load_domain, real_images
 from foible.errors import DataError, RecipeError, did_you_mean
 from foible.registry import build, find, table
-from foible.training.fit import FitSettings, History, fit
+from foible.training.fit import History, fit
+from foible.training.settings import FitSettings
 from foible.zoo.files import load_model, save_model
 
 RECIPES = Path(__file__).parents[1] / "recipes" / "training"
@@ -31,6 +32,7 @@ class TrainingRecipe(BaseModel):
     domain: str
     network: dict[str, Any] = {}
     fit: FitSettings = FitSettings()
+    tune: dict[str, list[Any]] = {}  # what `--tune` may vary: a dotted setting and its range or choices
 
 
 @dataclass(frozen=True)
