@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import torch
 from torch import Tensor
@@ -130,11 +130,15 @@ class Budget:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A validator's word on one image: does the failure count, and the number behind it in [0, 1]."""
+    """A validator's word on one image: does the failure count, and the number behind it in [0, 1].
+
+    It is about the "image" (is it of the domain?) or about the "label" (is it kept?).
+    """
 
     validator: str
     accepted: bool
     score: float
+    about: Literal["image", "label"] = "image"
 
 
 @dataclass(frozen=True)

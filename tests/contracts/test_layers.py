@@ -18,7 +18,7 @@ LAYERS = [
     {"store"},
     {"campaign"},
     {"report", "training", "api", "testing"},
-    {"cli"},
+    {"cli", "__main__"},
 ]
 HEIGHT = {room: height for height, rooms in enumerate(LAYERS) for room in rooms}
 

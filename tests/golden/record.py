@@ -20,8 +20,13 @@ def play(name):
         images = write_toy_images(Path(folder) / "toys")
         recipe = toy_recipe(images, attempts=12, search={"use": name, "extent": 0.004}, baseline={"attempts": 0})
         run = foible.run(recipe, Path(folder) / "run")
-        outcomes = [[o.attempt, o.label, str(o.status), o.evaluations, o.rounds, round(o.best_score or 0, 3)] for o in run.outcomes()]
-        findings = [[f.attempt, f.predicted, [round(z, 3) for z in f.latent.flatten().tolist()]] for f in run.findings()]
+        outcomes = [
+            [o.attempt, o.label, str(o.status), o.evaluations, o.rounds, round(o.best_score or 0, 3)]
+            for o in run.outcomes()
+        ]
+        findings = [
+            [f.attempt, f.predicted, [round(z, 3) for z in f.latent.flatten().tolist()]] for f in run.findings()
+        ]
     return {"outcomes": outcomes, "findings": findings}
 
 

@@ -1,8 +1,11 @@
 """What journeys share: a written recipe, the command line as a user runs it, and a run as comparable values."""
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -35,14 +38,46 @@ def contents(folder):
     return outcomes, findings
 
 
-def foible(*arguments, cwd=None, env=None, **options):
-    """The command line in a process of its own."""
+@dataclass
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def foible(*arguments, cwd=None):
+    """The command line in this process: quick, because torch is loaded already."""
+    from foible.cli.main import main
+
+    out, err = io.StringIO(), io.StringIO()
+    environment = dict(os.environ)
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        patch.setattr(sys, "argv", ["foible", *map(str, arguments)])
+        patch.setenv("COLUMNS", "200")
+        if cwd:
+            patch.chdir(cwd)
+        try:
+            main()
+            code = 0
+        except SystemExit as exit:
+            code = exit.code or 0
+        finally:
+            os.environ.clear()
+            os.environ.update(environment)
+    return Done(code, out.getvalue(), err.getvalue())
+
+
+def foible_process(*arguments, **options):
+    """The command line in a process of its own, as from a shell."""
     return subprocess.run(
         [sys.executable, "-m", "foible", *map(str, arguments)],
         capture_output=True,
         text=True,
-        cwd=cwd,
-        env={**os.environ, "OMP_NUM_THREADS": "1", **(env or {})},
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
         timeout=300,
         **options,
     )

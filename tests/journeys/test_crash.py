@@ -10,7 +10,8 @@ import time
 from foible.store import open_run
 from foible.types import Status
 
-from .conftest import contents, foible
+from .conftest import contents
+from .conftest import foible_process as foible
 
 KILLS = 6
 
@@ -49,3 +50,24 @@ def wait_for_writing(database, process):
         if newest > begin and wal.exists():
             return
         time.sleep(0.01)
+
+
+def test_a_disk_that_fills_up_loses_nothing(toy_file, tmp_path):
+    """A file-size limit stands in for a full disk: the run stops with a hint, and goes on when there is room."""
+    recipe = toy_file(attempts=120, engine={"chunk": 16, "lanes": 8, "checkpoint_seconds": 0.05})
+    out = tmp_path / "run"
+    command = f"ulimit -f 150; exec {sys.executable} -m foible run {recipe} --out {out} --quiet"
+    full = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, timeout=120, env={**os.environ, "OMP_NUM_THREADS": "1"}
+    )
+    assert full.returncode == 3, full.stderr
+    assert (
+        "error:" in full.stderr
+        and "then run the same command to go on" in full.stderr
+        and "Traceback" not in full.stderr
+    )
+    kept = sum(open_run(out).counts().values())
+    assert 0 < kept < 120, "what was found before is still there"
+    assert foible("run", recipe, "--out", out, "--quiet").returncode == 0
+    assert foible("run", recipe, "--out", tmp_path / "whole", "--quiet").returncode == 0
+    assert contents(out) == contents(tmp_path / "whole")

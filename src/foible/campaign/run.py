@@ -24,13 +24,17 @@ from foible.types import Arm, Feedback, Finding, OriginBatch, Outcome, Proposal,
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is: sent after every round."""
+    """How far an arm is: sent after every round.
+
+    `share` of the work, 0 to 1, supposes that the origins being searched will use their whole budget.
+    """
 
     arm: Arm
     done: int
     attempts: int
     found: int
     evaluations: int
+    share: float
 
 
 Listener = Callable[[Progress], None]
@@ -99,6 +103,7 @@ class ArmRun:
             broke = self.books["spent"] + cost > self.campaign.budget.evaluations
             if bool(broke.any()):
                 self._finish(broke, {})
+                self._tick()
                 continue
             feedback = self.evaluator(proposal.latents, self.lanes.origins.labels[proposal.lanes])
             self._book(proposal, feedback, cost)
@@ -179,24 +184,17 @@ class ArmRun:
 
     def _tick(self) -> None:
         """After a round: tell the listener, save checkpoints now and then, mind the time."""
-        self.listen(
-            Progress(
-                self.arm,
-                self.queue.drawn - len(self.lanes.origins) - self.queue.waiting,
-                self.campaign.attempts[self.arm],
-                self.found,
-                self.evaluations,
-            )
-        )
+        attempts, budget = self.campaign.attempts[self.arm], self.campaign.budget.evaluations
+        done = self.queue.drawn - len(self.lanes.origins) - self.queue.waiting
+        under_way = float(self.books["spent"].sum()) / budget
+        self.listen(Progress(self.arm, done, attempts, self.found, self.evaluations, (done + under_way) / attempts))
         late = time.monotonic() > self.deadline
         if late or time.monotonic() - self.saved > self.campaign.recipe.engine.checkpoint_seconds:
             named = {f"search.{k}": v for k, v in self.state.items()} | {
                 f"engine.{k}": v for k, v in self.books.items()
             }
-            attempts = self.lanes.origins.attempts.tolist()
-            self.writer.save_checkpoints(
-                self.arm, {a: {k: v[i].clone() for k, v in named.items()} for i, a in enumerate(attempts)}
-            )
+            rows = enumerate(self.lanes.origins.attempts.tolist())
+            self.writer.save_checkpoints(self.arm, {a: {k: v[i].clone() for k, v in named.items()} for i, a in rows})
             self.saved = time.monotonic()
         if late:
             raise OutOfTime

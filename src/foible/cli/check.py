@@ -14,7 +14,10 @@ def check(
     set_: Set = None,
     device: Device = None,
 ) -> int:
-    """Check a recipe, its models and its data without searching anything."""
+    """Say what is wrong before a run.
+
+    Looks at the recipe, its models and its data without searching anything.
+    """
     from rich.console import Console
     from rich.table import Table
 

@@ -14,7 +14,10 @@ def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="The run folder.")] = Path("runs/demo"),
     quiet: Quiet = False,
 ) -> int:
-    """Find digits that fool a classifier, in under a minute, with models that come with foible."""
+    """Fool a digit classifier in under a minute.
+
+    Runs the whole line on models and images that come with foible, and writes the report.
+    """
     from foible.campaign import load_recipe
     from foible.cli.run import run_recipe
 

@@ -23,7 +23,7 @@ def export(
         Path | None, typer.Option(help="A table with latents and probabilities.", show_default=False)
     ] = None,
 ) -> int:
-    """Write the findings of a run as a zip, a class-per-folder tree, or a Parquet table."""
+    """Write findings as zip, tree or Parquet."""
     from foible.store import open_run
     from foible.store.export import to_parquet, to_tree, to_zip
 

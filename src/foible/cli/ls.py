@@ -24,7 +24,7 @@ WHAT = (
 
 
 def ls(what: Annotated[str, typer.Argument(help=f"One of: {', '.join(WHAT)}.")] = "recipes") -> int:
-    """List recipes, models, domains, components or runs."""
+    """List recipes, models, domains, parts, runs."""
     if what not in WHAT:
         raise RecipeError(f"cannot list '{what}'", did_you_mean(what, WHAT))
     rows = {"recipes": _recipes, "zoo": _zoo, "domains": _domains, "runs": _runs}.get(what, lambda: _table(what))()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
+from collections.abc import Callable
+from typing import Any
 
-import click
 import typer
 
 from foible.cli import check, demo, export, ls, replay, report, resume, run, train
@@ -20,7 +22,31 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (
+
+
+def verb(function: Callable[..., int]) -> Callable[..., None]:
+    """A verb for the command line: what it returns is the exit code, an error is a message and a hint."""
+
+    @functools.wraps(function)
+    def wrapped(*arguments: Any, **options: Any) -> None:
+        try:
+            code = function(*arguments, **options)
+        except FoibleError as error:
+            if os.environ.get("FOIBLE_DEBUG"):
+                raise
+            print(f"error: {error.message}", file=sys.stderr)
+            if error.hint:
+                print(f"hint:  {error.hint}", file=sys.stderr)
+            code = error.exit_code
+        except KeyboardInterrupt:
+            print("stopped; the same command goes on where it was", file=sys.stderr)
+            code = 3
+        raise typer.Exit(code)
+
+    return wrapped
+
+
+VERBS = (
     demo.demo,
     run.run,
     check.check,
@@ -30,8 +56,9 @@ for verb in (
     report.report,
     export.export,
     train.train,
-):
-    app.command()(verb)
+)
+for function in VERBS:
+    app.command()(verb(function))
 
 
 @app.callback()
@@ -41,30 +68,5 @@ def _options(debug: bool = typer.Option(False, "--debug", help="Show the whole t
 
 
 def main() -> None:
-    """Run the command line; errors become a message and a hint, never a traceback (unless --debug)."""
-    try:
-        code = app(standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        code = error.exit_code
-    except click.exceptions.Abort:
-        _say("stopped")
-        code = 3
-    except FoibleError as error:
-        if os.environ.get("FOIBLE_DEBUG"):
-            raise
-        _say(f"error: {error.message}")
-        if error.hint:
-            _say(f"hint:  {error.hint}")
-        code = error.exit_code
-    except KeyboardInterrupt:
-        _say("stopped; the same command goes on where it was")
-        code = 3
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
-    sys.exit(code if isinstance(code, int) else 0)
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr)
+    """Run the command line."""
+    app()

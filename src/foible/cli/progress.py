@@ -27,25 +27,18 @@ def run_progress(quiet: bool) -> Iterator[Callable[[Progress], None]]:
 
 def _bars() -> Iterator[Callable[[Progress], None]]:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
 
-    columns = (
-        TextColumn("{task.description:>9}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[note]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Bars(*columns, console=Console(stderr=True)) as bars:
+    words = (TextColumn("{task.description:>9}"), BarColumn(), TextColumn("{task.fields[note]}"))
+    with Bars(*words, TimeElapsedColumn(), TimeRemainingColumn(), console=Console(stderr=True)) as bars:
         tasks: dict[str, tuple[TaskID, float]] = {}
 
         def listen(progress: Progress) -> None:
             if progress.arm not in tasks:
-                tasks[progress.arm] = (bars.add_task(progress.arm, total=progress.attempts, note=""), time.monotonic())
+                tasks[progress.arm] = (bars.add_task(progress.arm, total=1.0, note=""), time.monotonic())
             task, begin = tasks[progress.arm]
-            bars.update(task, completed=progress.done, note=_note(progress, time.monotonic() - begin))
+            bars.update(task, completed=progress.share, note=_note(progress, time.monotonic() - begin))
 
         yield listen
 
@@ -56,20 +49,16 @@ def _lines() -> Iterator[Callable[[Progress], None]]:
 
     def listen(progress: Progress) -> None:
         now = time.monotonic()
-        begin.setdefault(progress.arm, now)
+        elapsed = now - begin.setdefault(progress.arm, now)
         if now - last["time"] >= LINE_SECONDS or progress.done == progress.attempts:
             last["time"] = now
-            elapsed = now - begin[progress.arm]
-            left = elapsed * (progress.attempts - progress.done) / progress.done if progress.done else None
-            ahead = f", about {left:.0f} s left" if left else ""
-            print(
-                f"{progress.arm}: {progress.done}/{progress.attempts} attempts, {_note(progress, elapsed)}{ahead}",
-                file=sys.stderr,
-            )
+            left = elapsed * (1 - progress.share) / progress.share if progress.share else 0.0
+            ahead = f", at most {left:.0f} s left" if left >= 1 else ""
+            print(f"{progress.arm}: {_note(progress, elapsed)}{ahead}", file=sys.stderr)
 
     yield listen
 
 
 def _note(progress: Progress, elapsed: float) -> str:
-    rate = progress.evaluations / elapsed if elapsed > 0 else 0.0
-    return f"{progress.found} found, {rate:,.0f} evaluations/s"
+    rate = f", {progress.evaluations / elapsed:,.0f} evaluations/s" if elapsed > 0 else ""
+    return f"{progress.done}/{progress.attempts} attempts, {progress.found} found{rate}"

@@ -17,7 +17,10 @@ def replay(
     classifier: ClassifierOption = None,
     quiet: Quiet = False,
 ) -> int:
-    """Read findings back from their PNG files and classify them again (or with another classifier)."""
+    """Do stored failures still fail?
+
+    Reads findings back from their PNG files and classifies them again, or asks another classifier.
+    """
     from foible.campaign.replay import replay as replay_run
     from foible.store import open_run
 

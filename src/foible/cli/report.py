@@ -9,8 +9,6 @@ import typer
 
 from foible.cli.options import FailIf, Quiet, RunArgument
 
-Target = Annotated[Path | None, typer.Option(show_default=False)]
-
 
 def report(
     run: RunArgument,
@@ -22,22 +20,10 @@ def report(
     fail_if: FailIf = None,
     quiet: Quiet = False,
 ) -> int:
-    """Print the summary of a run and write its page; `--json` and `--junit` for machines."""
-    from foible.report import parse_gates, summarise, write_json, write_junit, write_page
-    from foible.report.text import print_summary
-    from foible.store import open_run
+    """Print the summary of a run, write its page.
 
-    gates = parse_gates(fail_if or [])
-    opened = open_run(run)
-    summary = summarise(opened)
-    page = write_page(opened, html)
-    if json:
-        write_json(summary, json)
-    if junit:
-        write_junit(opened, junit)
-    results = [gate.judge(summary.metrics) for gate in gates]
-    if not quiet:
-        print_summary(summary, page)
-        for result in results:
-            print(f"gate {'passed' if result.passed else 'FAILED'}: {result.text}")
-    return 0 if all(r.passed for r in results) else 1
+    Works while the run is being written. --json and --junit are for machines.
+    """
+    from foible.cli.run import show
+
+    return 0 if show(run, fail_if, quiet, html, json, junit) else 1

@@ -15,7 +15,10 @@ def resume(
     fail_if: FailIf = None,
     quiet: Quiet = False,
 ) -> int:
-    """Go on with an interrupted run; `--repair` first sets a damaged database aside and keeps what is sound."""
+    """Go on with an interrupted run.
+
+    --repair first sets a damaged database aside and keeps what is sound.
+    """
     from foible.campaign import load_recipe
     from foible.cli.run import run_recipe
     from foible.store.manifest import read_manifest

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -48,7 +48,10 @@ def run(
     fail_if: FailIf = None,
     quiet: Quiet = False,
 ) -> int:
-    """Run a recipe into a folder; the same command resumes what was interrupted."""
+    """Run a recipe; the same command resumes it.
+
+    Everything goes into one folder: the store, the images, the report. A folder that holds another recipe is refused.
+    """
     from foible.campaign import load_recipe
 
     changes = recipe_changes(
@@ -73,32 +76,43 @@ def run_recipe(recipe: Recipe, out: Path | None, fail_if: list[str] | None = Non
     """Run, write the report, print the summary, apply the gate; gives the exit code."""
     from foible.campaign import assemble
     from foible.campaign import run as run_campaign
-    from foible.report import parse_gates
+    from foible.report import check_gate
+    from foible.report.flat import metric_names
 
-    gates = parse_gates(fail_if or [])  # a typo in a gate should not cost a run
+    check_gate(fail_if or [], metric_names())  # a typo in a gate should not cost a run
     folder = out or Path("runs") / recipe.name
     campaign = assemble(recipe)
     with run_progress(quiet) as listen:
         state = run_campaign(campaign, folder, listen)
-    return conclude(folder, gates, quiet, state)
+    passed = show(folder, fail_if, quiet)
+    if state != "complete":
+        return 3
+    return 0 if passed else 1
 
 
-def conclude(folder: Path, gates: list[Any], quiet: bool, state: str) -> int:
-    """What follows a run: the page, the summary, the gate."""
-    from foible.report import summarise, write_page
+def show(
+    folder: Path,
+    fail_if: list[str] | None,
+    quiet: bool,
+    page: Path | None = None,
+    json: Path | None = None,
+    junit: Path | None = None,
+) -> bool:
+    """Write the page and whatever else is wanted, print the summary, and tell whether the gate was passed."""
+    from foible.report import check_gate, summarise, write_json, write_junit, write_page
     from foible.report.text import print_summary
     from foible.store import open_run
 
     opened = open_run(folder)
-    page = write_page(opened)
     summary = summarise(opened)
-    results = [gate.judge(summary.metrics) for gate in gates]
+    written = write_page(opened, page)
+    if json:
+        write_json(summary, json)
+    if junit:
+        write_junit(opened, junit, summary)
+    gate = check_gate(fail_if or [], summary.metrics)
     if not quiet:
-        print_summary(summary, page)
-        for result in results:
-            print(f"gate {'passed' if result.passed else 'FAILED'}: {result.text}")
-        if state != "complete":
-            print(f"the run is not complete ({state}): go on with  foible resume {folder}")
-    if state != "complete":
-        return 3
-    return 0 if all(r.passed for r in results) else 1
+        print_summary(summary, page=written)
+        if fail_if:
+            print(gate.text)
+    return gate.passed

@@ -25,7 +25,10 @@ def train(
     seed: Annotated[int | None, typer.Option(show_default=False)] = None,
     quiet: Quiet = False,
 ) -> int:
-    """Train a model, measure the file that was written, and put a card beside it; the same command resumes."""
+    """Train a generator or a classifier.
+
+    The file that was written is measured, and a card put beside it. The same command resumes.
+    """
     from foible.training.train import train as fit
     from foible.training.train import training_recipe
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from foible.metrics import Paired, Rate
-from foible.report.arms import ArmSummary
+from foible.report.arms import ArmSummary, arm_summary
 
 
 def flat_metrics(
@@ -37,6 +37,11 @@ def flat_metrics(
         "p_value": comparison.p_value if comparison else None,
     }
     return flat
+
+
+def metric_names() -> dict[str, None]:
+    """Every name that a gate can refer to, known before there is a run."""
+    return dict.fromkeys(flat_metrics(arm_summary([], []), None, None))
 
 
 def _arm_metrics(arm: ArmSummary) -> dict[str, int | float | None]:

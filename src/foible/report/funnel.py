@@ -68,7 +68,7 @@ def funnel(outcomes: Sequence[Outcome], findings: Sequence[Finding]) -> tuple[St
             title="Valid",
             meaning="every validator takes the image for one of the domain",
             of="confirmed failures judged",
-            rate=_share(image, lambda v: _about(v) == "image"),
+            rate=_share(image, lambda v: v.about == "image"),
         ),
         Stage(
             name="label_kept",
@@ -86,9 +86,4 @@ def _share(judged: Sequence[Finding], counts: Callable[[Verdict], bool]) -> Rate
 
 
 def _asked(finding: Finding, about: str) -> bool:
-    return any(_about(v) == about for v in finding.verdicts)
-
-
-def _about(verdict: Verdict) -> str:
-    """Whether a verdict is about the "image" (is it of the domain?) or the "label" (is it kept?)."""
-    return str(getattr(verdict, "about", "image"))  # verdicts that do not say speak about the image
+    return any(v.about == about for v in finding.verdicts)

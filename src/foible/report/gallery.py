@@ -15,7 +15,7 @@ from PIL import Image
 from foible.digest import sha256
 from foible.domains.images import to_bytes
 from foible.errors import FoibleError
-from foible.report.wording import count, decimal, percent
+from foible.report.wording import UNKNOWN, count, decimal, percent
 from foible.store import Run
 from foible.types import Finding, Images
 
@@ -38,6 +38,7 @@ class Card:
     evaluations: str
     latent_distance: str
     pixel_distance: str
+    largest_change: str
     origin: str | None
     failure: str | None
     difference: str | None
@@ -82,7 +83,9 @@ def _card(run: Run, finding: Finding, first_of_pair: bool) -> Card:
     origin, failure = (_read(run, name, damage) for name in (finding.origin_image, finding.image))
     if failure is not None and sha256(run.layout.folder / finding.image) != finding.image_sha256:
         damage.append(f"{finding.image} has changed since it was found")
-    changed = None if origin is None or failure is None else picture_uri(difference(origin, failure))
+    changed, largest = None, UNKNOWN
+    if origin is not None and failure is not None:
+        changed, largest = picture_uri(difference(origin, failure)), percent(float((failure - origin).abs().max()))
     return Card(
         attempt=finding.attempt,
         label=finding.label,
@@ -93,6 +96,7 @@ def _card(run: Run, finding: Finding, first_of_pair: bool) -> Card:
         evaluations=count(finding.evaluations),
         latent_distance=decimal(finding.latent_distance),
         pixel_distance=decimal(finding.pixel_distance),
+        largest_change=largest,
         origin=None if origin is None else picture_uri(_pixels(origin)),
         failure=None if failure is None else picture_uri(_pixels(failure)),
         difference=changed,
@@ -131,5 +135,7 @@ def picture_uri(pixels: NDArray[np.uint8]) -> str:
     """Pixels (H, W), (H, W, 3) or (H, W, 4) as a data URI: PNG, or WebP when large."""
     buffer = io.BytesIO()
     kind = "webp" if pixels.shape[0] * pixels.shape[1] > LARGE else "png"
-    Image.fromarray(pixels).save(buffer, kind, **({"quality": 80} if kind == "webp" else {"optimize": True}))
+    Image.fromarray(pixels).save(
+        buffer, kind, **({"quality": 80, "method": 2} if kind == "webp" else {"optimize": True})
+    )
     return f"data:image/{kind};base64,{base64.b64encode(buffer.getvalue()).decode()}"

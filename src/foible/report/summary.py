@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -82,9 +83,11 @@ def _without_bulk(finding: Finding) -> Finding:
 
 def _classes(names: Sequence[str], outcomes: Sequence[Outcome]) -> tuple[ClassRow, ...]:
     """One row per class that was attempted."""
+    by_label: dict[int, list[Outcome]] = defaultdict(list)
+    for outcome in outcomes:
+        by_label[outcome.label].append(outcome)
     rows = []
-    for label in sorted({o.label for o in outcomes}):
-        mine = [o for o in outcomes if o.label == label]
+    for label, mine in sorted(by_label.items()):
         accepted = sum(o.status is not Status.REJECTED for o in mine)
         found = [o.evaluations for o in mine if o.status is Status.FOUND]
         rows.append(
@@ -114,7 +117,7 @@ def _headline(facts: RunFacts, search: ArmSummary, comparison: Paired | None) ->
         f"confirmed failure ({percent(confirmed.share)}, 95 % interval {interval(confirmed)})"
     )
     cost = search.evaluations_per_failure
-    text += f", at {count(round(cost))} evaluations per failure." if cost is not None else "."
+    text += f", at {count(cost)} evaluations per failure." if cost is not None else "."
     if comparison is not None and comparison.shared:
         text += (
             f" On the same {plural(comparison.shared, 'origin')} with the same budget, {facts.baseline} search reached "

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 BAR = 20  # characters of a full bar
+WIDE = 105  # columns of a terminal that has room for bars
 ACCENT = "dark_orange3"
 TOP = 4  # confusions named
 
@@ -30,7 +31,7 @@ def print_summary(summary: Summary, console: Console | None = None, page: Path |
 
     console = console or Console()
     if console.is_terminal:
-        for part in _parts(summary, page, fancy=True):
+        for part in _parts(summary, page, fancy=True, bars=console.width >= WIDE):
             console.print(part, highlight=False)
     else:
         console.file.write(plain_summary(summary, page))
@@ -47,7 +48,7 @@ def plain_summary(summary: Summary, page: Path | None = None) -> str:
     return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines()) + "\n"
 
 
-def _parts(summary: Summary, page: Path | None, fancy: bool) -> list[RenderableType]:
+def _parts(summary: Summary, page: Path | None, fancy: bool, bars: bool = False) -> list[RenderableType]:
     """The summary from top to bottom. User text goes in as `Text`, so that brackets in it are no markup."""
     from rich.text import Text
 
@@ -63,24 +64,24 @@ def _parts(summary: Summary, page: Path | None, fancy: bool) -> list[RenderableT
     parts: list[RenderableType] = ["", title, Text(about, style="dim" if fancy else "")]
     if state != "complete":
         parts.append(Text(state_text(state, facts.quoted_folder), style="yellow" if fancy else ""))
-    parts += ["", _funnel_table(summary, fancy), "", *(Text(line) for line in _cost_lines(summary)), ""]
+    parts += ["", _funnel_table(summary, fancy, bars), "", *(Text(line) for line in _cost_lines(summary)), ""]
     parts += [Text(line) for line in _confusion_lines(summary)]
     if page is not None:
         parts += [Text.assemble("report       ", (str(page), "bold"))]
     return parts
 
 
-def _funnel_table(summary: Summary, fancy: bool) -> RenderableType:
+def _funnel_table(summary: Summary, fancy: bool, bars: bool) -> RenderableType:
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD if fancy else None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = Table(box=box.SIMPLE_HEAD if fancy else None, pad_edge=False, padding=(0, 1 if fancy else 2, 0, 0))
     table.add_column("stage", no_wrap=True)
     for heading in ("count", "share", "95 % interval"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("of", no_wrap=True)
-    if fancy:
+    if bars:
         table.add_column("", no_wrap=True)
     rival = summary.comparison if summary.comparison and summary.comparison.shared else None
     attempts = f"{summary.search.attempts:,}"
@@ -88,7 +89,7 @@ def _funnel_table(summary: Summary, fancy: bool) -> RenderableType:
     table.add_row("attempts ended", attempts, "", "", planned)
     for stage in summary.search.funnel:
         style = ACCENT if stage.name == "confirmed" and fancy else ""
-        table.add_row(*_stage_cells(stage), *([Text(_bar(stage), style=ACCENT)] if fancy else []), style=style)
+        table.add_row(*_stage_cells(stage), *([Text(_bar(stage), style=ACCENT)] if bars else []), style=style)
     if rival is not None:
         shared = f"of {plural(rival.shared, 'same origin')}"
         table.add_section() if fancy else table.add_row()

@@ -12,9 +12,9 @@ STATES = {
         "Still running: these figures will change. Quick failures end first, so the failure rate is too high until all "
         "attempts have ended."
     ),
-    "out of time": "Out of time: attempts that had not ended are missing. `foible resume {run}` goes on.",
-    "interrupted": "Interrupted: attempts that had not ended are missing. `foible resume {run}` goes on.",
-    "failed": "Stopped by an error: attempts that had not ended are missing. `foible resume {run}` goes on.",
+    "out of time": "Out of time: attempts that had not ended are missing. Go on with: foible resume {run}",
+    "interrupted": "Interrupted: attempts that had not ended are missing. Go on with: foible resume {run}",
+    "failed": "Stopped by an error: attempts that had not ended are missing. Go on with: foible resume {run}",
     "empty": "Not begun yet.",
 }
 

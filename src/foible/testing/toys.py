@@ -66,7 +66,8 @@ class ToyClassifier:
 
     def __call__(self, images: Images) -> Tensor:
         """Logits (N, 3)."""
-        return 10 * images.mean((1, 2)).unflatten(1, (3, 2)).mean(2)
+        scores: Tensor = 10 * images.mean((1, 2)).unflatten(1, (3, 2)).mean(2)
+        return scores
 
 
 def write_toy_images(root: Path, per_class: int = 4) -> Path:
