@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 
 from foible.domains import RealImages
-from foible.errors import StoreError
+from foible.training.checkpoint import read_checkpoint, write_checkpoint
 from foible.training.settings import FitSettings, optimiser_for, schedule_for
 from foible.types import Images
 
@@ -171,25 +171,12 @@ class _Fit:
             "history": asdict(self.history),
             "settings": self.settings.model_dump(),
         }
-        partial = self.checkpoint.with_name(self.checkpoint.name + ".part")
-        try:
-            torch.save(state, partial)
-            partial.replace(self.checkpoint)
-        except (OSError, RuntimeError) as error:
-            raise StoreError(
-                f"the checkpoint '{self.checkpoint}' cannot be written: {error}",
-                "free some space and run the same command again",
-            ) from error
+        write_checkpoint(self.checkpoint, state)
 
     def _load(self) -> int:
         if self.checkpoint is None or not self.checkpoint.is_file():
             return 0
-        state: dict[str, Any] = torch.load(self.checkpoint, weights_only=True)
-        if state["settings"] != self.settings.model_dump():
-            raise StoreError(
-                f"'{self.checkpoint}' was written with other settings",
-                "delete it to start again, or use the settings it was begun with",
-            )
+        state = read_checkpoint(self.checkpoint, self.settings.model_dump())
         self.learner.network.load_state_dict(state["network"])
         self.average.load_state_dict(state["average"])
         for name in self.optimisers:
