@@ -1,4 +1,6 @@
-"""An image autoencoder for photographs as a latent space: AutoencoderKL or AutoencoderTiny from a local folder.
+"""An image autoencoder for photographs as a latent space, from a local folder.
+
+AutoencoderKL and AutoencoderTiny as diffusers saves them, or the bare encoder and decoder weights of the TAESD line.
 
 Origins are real photographs, encoded; the space is measured on photographs too, since nothing else says what usual
 latents are. Weights are never downloaded.
@@ -12,12 +14,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from foible.domains.folder import SUFFIXES, read_pixels
 from foible.domains.images import to_images
 from foible.errors import DataError, ModelError
 from foible.generators.library import import_diffusers
+from foible.generators.networks.tiny_autoencoder import TinyAutoencoder, read_tiny_autoencoder
 from foible.types import Images, Latents, LatentSpace
 
 KINDS = ("AutoencoderKL", "AutoencoderTiny")
@@ -28,7 +31,7 @@ class Autoencoder:
     """Encode photographs, search around them, decode.
 
     Args:
-        folder: where `config.json` and the weights are, as diffusers saves them.
+        folder: where `config.json` and weights are, as diffusers saves them, or `*encoder.pth` and `*decoder.pth`.
         images: a folder with photographs (any depth) on which the latent space is measured.
         shape: channels, height and width of the images; other sizes are resized.
     """
@@ -51,14 +54,13 @@ class Autoencoder:
 
     def encode(self, images: Images, labels: Tensor) -> Latents:  # noqa: ARG002
         """The most likely latents of photographs in [0, 1]."""
-        encoded = self.network.encode(images * 2 - 1)
-        latents: Latents = encoded.latents if hasattr(encoded, "latents") else encoded.latent_dist.mode()
+        latents: Latents = self.network.encode(images)
         return latents
 
     def decode(self, latents: Latents, labels: Tensor) -> Images:  # noqa: ARG002
         """Images in [0, 1]."""
-        images: Images = self.network.decode(latents).sample
-        return images.add(1).div(2).clamp(0, 1)
+        images: Images = self.network.decode(latents)
+        return images.clamp(0, 1)
 
     @torch.no_grad()
     def _encoded(self, folder: Path) -> Latents:
@@ -75,21 +77,43 @@ class Autoencoder:
         )
 
 
-def load_autoencoder(folder: Path) -> Any:
-    """The autoencoder that diffusers has saved in a folder."""
+class DiffusersAutoencoder(nn.Module):
+    """An autoencoder of diffusers that takes and gives images in [0, 1]."""
+
+    def __init__(self, inner: Any) -> None:
+        super().__init__()
+        self.inner = inner
+
+    def encode(self, images: Images) -> Latents:
+        """The most likely latents."""
+        encoded = self.inner.encode(images * 2 - 1)
+        latents: Latents = encoded.latents if hasattr(encoded, "latents") else encoded.latent_dist.mode()
+        return latents
+
+    def decode(self, latents: Latents) -> Images:
+        """Images, nearly in [0, 1]."""
+        images: Images = self.inner.decode(latents).sample
+        return images.add(1).div(2)
+
+
+def load_autoencoder(folder: Path) -> DiffusersAutoencoder | TinyAutoencoder:
+    """The autoencoder in a folder."""
     config = folder / "config.json"
+    if not config.is_file() and list(folder.glob("*coder.pth")):
+        return read_tiny_autoencoder(folder)
     if not config.is_file():
         raise ModelError(
-            f"no autoencoder in '{folder}': there is no config.json",
+            f"no autoencoder in '{folder}': there is no config.json and no *encoder.pth",
             f"save one there with diffusers: AutoencoderTiny.from_pretrained(...).save_pretrained({str(folder)!r})",
         )
     kind = json.loads(config.read_text()).get("_class_name")
     if kind not in KINDS:
         raise ModelError(f"'{folder}' holds a {kind}, expected one of {', '.join(KINDS)}", "name its vae folder?")
     try:
-        return getattr(import_diffusers("an autoencoder"), kind).from_pretrained(folder, local_files_only=True)
+        inner = getattr(import_diffusers("an autoencoder"), kind).from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError) as error:
         raise ModelError(
             f"the autoencoder in '{folder}' cannot be loaded: {str(error).splitlines()[0]}",
             "copy the folder again: config.json and diffusion_pytorch_model.safetensors belong together",
         ) from error
+    return DiffusersAutoencoder(inner)

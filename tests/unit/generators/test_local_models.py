@@ -9,6 +9,7 @@ from PIL import Image
 
 from foible.errors import DataError, ModelError, RecipeError
 from foible.generators.library import import_diffusers
+from foible.generators.networks.tiny_autoencoder import _down, _up
 from foible.registry import build
 from foible.testing.contracts import GeneratorContract
 
@@ -33,10 +34,13 @@ def autoencoders(tmp_path_factory):
         num_decoder_blocks=(1, 1),
     ).save_pretrained(root / "tiny")
     diffusers.AutoencoderKL(block_out_channels=(8,), norm_num_groups=4, latent_channels=2).save_pretrained(root / "kl")
+    (root / "bare").mkdir()
+    for part, network in (("encoder", _down(8, 5, True)), ("decoder", _up(8, 5, True))):
+        torch.save(network.half().state_dict(), root / "bare" / f"{part}.pth")
     return root
 
 
-@pytest.mark.parametrize("kind", ["tiny", "kl"])
+@pytest.mark.parametrize("kind", ["tiny", "kl", "bare"])
 class TestAutoencoder(GeneratorContract):
     @pytest.fixture(autouse=True)
     def _made(self, kind, autoencoders, photographs):
@@ -52,7 +56,7 @@ class TestAutoencoder(GeneratorContract):
 
 
 def test_autoencoder_that_is_not_there(tmp_path, photographs):
-    with pytest.raises(ModelError, match=r"there is no config\.json") as error:
+    with pytest.raises(ModelError, match=r"there is no config\.json and no") as error:
         build("generators", "autoencoder", {"folder": str(tmp_path), "images": str(photographs)})
     assert "save_pretrained" in error.value.hint
 
@@ -60,6 +64,12 @@ def test_autoencoder_that_is_not_there(tmp_path, photographs):
 def test_folder_of_another_model(tmp_path, photographs):
     (tmp_path / "config.json").write_text(json.dumps({"_class_name": "UNet2DModel"}))
     with pytest.raises(ModelError, match="holds a UNet2DModel"):
+        build("generators", "autoencoder", {"folder": str(tmp_path), "images": str(photographs)})
+
+
+def test_bare_weights_without_their_other_half(tmp_path, photographs):
+    torch.save({}, tmp_path / "encoder.pth")
+    with pytest.raises(ModelError, match=r"has 0 files called \*decoder\.pth"):
         build("generators", "autoencoder", {"folder": str(tmp_path), "images": str(photographs)})
 
 
