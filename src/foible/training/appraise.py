@@ -12,7 +12,7 @@ import tomli_w
 import torch
 
 from foible.domains import Domain, load_domain, real_images
-from foible.protocols import Classifier, Generator
+from foible.protocols import Classifier, Encoder, Generator
 from foible.training.features import features_for
 from foible.training.realism import realism
 from foible.training.samples import BATCH, Pairs, made_beside_real
@@ -57,6 +57,7 @@ def _generator(generator: Generator, domain: Domain, pairs: list[Pairs]) -> Appr
     }
     measured: dict[str, Any] = {
         "images": sum(len(p.labels) for p in pairs),
+        "made": "reconstructions of test images" if isinstance(generator, Encoder) else "samples",
         "decode_batch": BATCH,
         "threads": torch.get_num_threads(),
     }
@@ -67,7 +68,7 @@ def _generator(generator: Generator, domain: Domain, pairs: list[Pairs]) -> Appr
     if judges:
         measured["references"] = [judge.name for judge in judges]
         figures["recognised"] = share_recognised(judges, pairs)
-    if len(measured) > 3:
+    if judges or domain.classifier in entries():
         distance = realism((p.real for p in pairs), (p.made for p in pairs), features_for(domain))
         measured["extractor"] = distance.extractor
         figures |= {"fid": distance.fid, "kid": distance.kid}
