@@ -68,8 +68,8 @@ class InceptionFeatures(Features):
 
 
 def features_for(domain: Domain) -> Features:
-    """The extractor of a domain: Inception where it is there and images are not tiny, else its first reference."""
-    if _inception_weights().is_file() and find_spec("torch_fidelity") and min(domain.shape[1:]) >= 64:
+    """The extractor of a domain: Inception where it is there, else its first reference classifier in the zoo."""
+    if _inception_weights().is_file() and find_spec("torch_fidelity"):
         return InceptionFeatures()
     for name in (*domain.references, domain.classifier):
         if name in entries():

@@ -52,7 +52,15 @@ def realism(real: Iterable[Images], made: Iterable[Images], features: Features, 
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         mean, _ = kid.compute()
-    return Realism(float(fid.compute()), float(mean), features.name, counts[True], counts[False])
+    return Realism(_distance(fid), float(mean), features.name, counts[True], counts[False])
+
+
+def _distance(fid: Any) -> float:
+    """FID, or NaN where the features are too few or too alike for a matrix root; KID is still a number then."""
+    try:
+        return float(fid.compute())
+    except torch.linalg.LinAlgError:
+        return float("nan")
 
 
 def _metrics(features: Features) -> tuple[Any, Any]:

@@ -1,7 +1,10 @@
 import pytest
+from torch import nn
 
+from foible.classifiers.module import ModuleClassifier
 from foible.errors import RecipeError
 from foible.testing.toys import write_toy_images
+from foible.training.features import ClassifierFeatures
 from foible.training.train import TrainingRecipe
 from foible.training.tune import _suggest, tune, vary
 
@@ -27,6 +30,22 @@ def test_tuning_finds_the_learning_rate_that_learns(tmp_path):
     assert tuned.value == min(v for _, v in seen if v is not None)
     assert tuned.recipe.fit.learning_rate != start.fit.learning_rate
     assert tuned.recipe.fit.epochs == 3
+
+
+def test_generators_are_tuned_toward_kid_and_the_extractor_is_named(tmp_path, monkeypatch):
+    root = write_toy_images(tmp_path / "toys", per_class=30)
+    judge = ModuleClassifier("judge", nn.Sequential(nn.Flatten(), nn.Linear(36, 3)), ("left", "middle", "right"))
+    monkeypatch.setattr("foible.training.tune.features_for", lambda domain: ClassifierFeatures(judge))
+    start = TrainingRecipe(
+        family="vae",
+        domain=str(root),
+        network={"hidden": 16, "latent": 3},
+        fit={"epochs": 2, "batch": 16},
+        tune={"network.latent": [2, 3, 4]},
+    )
+    tuned = tune(start, 3, tmp_path / "trials", data=root)
+    assert tuned.measure == "KID (last features of judge)"
+    assert tuned.recipe.network["latent"] in {2, 3, 4}
 
 
 def test_vary_changes_one_table_only():
