@@ -65,6 +65,8 @@ def _generator(generator: Generator, domain: Domain, pairs: list[Pairs]) -> Appr
     if domain.classifier in entries():
         measured["classifier"] = domain.classifier
         figures["viable_origins"] = share_recognised([_classifier(str(domain.classifier))], pairs)
+        if isinstance(generator, Encoder):
+            figures["reconstruction_accuracy"] = figures["viable_origins"]
     if judges:
         measured["references"] = [judge.name for judge in judges]
         figures["recognised"] = share_recognised(judges, pairs)

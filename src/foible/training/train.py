@@ -133,7 +133,7 @@ def _card(
         "bytes": out.stat().st_size,
         "parameters": sum(p.numel() for p in learner.network.parameters()),
         "data": data.source,
-        "licence": f"weights MIT; training images {licence or 'with a licence of their own'}",
+        "licence": f"weights: MIT; training images: {licence or 'a licence of their own'}",
         "training_seconds": round(history.seconds, 1),
         "epochs": len(history.epochs),
         "best_epoch": history.best_epoch,

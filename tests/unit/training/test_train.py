@@ -22,7 +22,7 @@ def test_a_tree_of_ones_own_becomes_a_model_with_a_card(tmp_path):
     entry = Entry(name="own", **card)
     assert entry.sha256 == trained.card["sha256"] and entry.parameters > 0 and "test_accuracy" in entry.figures
     assert len(card["curve"]["loss"]) == card["epochs"] == 2
-    assert card["licence"].startswith("weights MIT")
+    assert card["licence"].startswith("weights: MIT")
     assert load_model(trained.path, "classifiers").classes == ("left", "middle", "right")
     assert not (tmp_path / "own.checkpoint").exists()
 
