@@ -138,6 +138,6 @@ def _card(
         "epochs": len(history.epochs),
         "best_epoch": history.best_epoch,
         "figures": figures,
-        "recipe": recipe.model_dump(exclude_none=True),
+        "recipe": recipe.model_dump(exclude_none=True, exclude={"tune"}),
         "curve": {"loss": [round(e["loss"], 5) for e in history.epochs]},
     }
