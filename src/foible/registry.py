@@ -38,6 +38,15 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "all_convolutional": "foible.classifiers.networks.reference:AllConvolutional",
         "separable": "foible.classifiers.networks.reference:Separable",
     },
+    "kinds": {
+        "exported": "foible.classifiers.exported:ExportedNetwork",
+        "function": "foible.classifiers.function:FunctionNetwork",
+        "http": "foible.classifiers.remote:RemoteNetwork",
+        "hub": "foible.classifiers.hub:HubNetwork",
+        "onnx": "foible.classifiers.onnx:OnnxNetwork",
+        "torchscript": "foible.classifiers.torchscript:TorchScriptNetwork",
+        "weights": "foible.classifiers.weights:WeightsNetwork",
+    },
     "objectives": {"margin": "foible.objectives.margin:Margin"},
     "oracles": {"misclassified": "foible.oracles.misclassified:Misclassified"},
     "searches": {
@@ -108,6 +117,12 @@ def from_file(reference: str) -> Any:
 def build(heading: str, reference: str, parameters: Mapping[str, Any]) -> Any:
     """A component made from its name and parameters; an unknown parameter is named, not ignored."""
     factory = find(heading, reference)
+    refuse_unfit(heading, reference, factory, parameters)
+    return factory(**parameters)
+
+
+def refuse_unfit(heading: str, reference: str, factory: Any, parameters: Mapping[str, Any]) -> None:
+    """Name the first parameter that a component does not know, or those that it lacks."""
     accepted = inspect.signature(factory).parameters
     if not any(p.kind is p.VAR_KEYWORD for p in accepted.values()):
         for name in parameters:
@@ -125,4 +140,3 @@ def build(heading: str, reference: str, parameters: Mapping[str, Any]) -> Any:
             f"{singular(heading)} '{reference}' needs {', '.join(missing)}",
             "add the missing parameters to the recipe",
         )
-    return factory(**parameters)

@@ -86,7 +86,7 @@ def share_recognised(classifiers: list[Classifier], pairs: list[Pairs]) -> float
     return right / sum(len(p.labels) for p in pairs)
 
 
-def decode_milliseconds(generator: Generator, classes: int, repeats: int = 3) -> float:
+def decode_milliseconds(generator: Generator, classes: int, repeats: int = 5) -> float:
     """Time to decode one image in a batch of 100: the best of a few, after one to warm up."""
     labels = torch.arange(BATCH) % classes
     latents = generator.sample(labels, torch.Generator().manual_seed(0))
