@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from foible.cli import check, demo, export, ls, replay, report, resume, run, train
+from foible.cli import check, demo, export, ls, replay, report, resume, run, train, ui
 from foible.errors import FoibleError
 
 app = typer.Typer(
@@ -56,6 +56,7 @@ VERBS = (
     report.report,
     export.export,
     train.train,
+    ui.ui,
 )
 for function in VERBS:
     app.command()(verb(function))
