@@ -15,20 +15,21 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from foible.campaign import Campaign, Recipe, assemble, check
+from foible.campaign import Campaign, Recipe, assemble, check, load_recipe
 from foible.campaign.along import Path as ImagePath
 from foible.campaign.along import path_to_failure
 from foible.campaign.check import Line
 from foible.campaign.estimate import evaluations_per_second
 from foible.domains import load_domain, real_images
 from foible.domains.images import to_bytes
-from foible.errors import FoibleError
+from foible.errors import FoibleError, ModelError
 from foible.protocols import Encoder, Generator
 from foible.store import Run
 from foible.types import Finding, Images
 from foible.zoo import entry, load_model
 
 REMEMBERED = 200
+CAMPAIGNS = 2  # with their models in memory
 COLUMNS = 10
 Result = TypeVar("Result")
 
@@ -52,6 +53,7 @@ class Workshop:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._memory: OrderedDict[Hashable, Any] = OrderedDict()
+        self._campaigns: OrderedDict[Hashable, Campaign] = OrderedDict()
 
     def probe(self, recipe: Recipe) -> Probe:
         """Look at domain, generator and classifier together, as `foible check` does, and measure their speed."""
@@ -75,9 +77,17 @@ class Workshop:
         return self._once(key, lambda: path_to_failure(self._campaign(run), finding))
 
     def _campaign(self, run: Run) -> Campaign:
-        from foible.campaign import load_recipe
-
-        return assemble(load_recipe(run.manifest.recipe))
+        """The models of a run, kept for the next failure that is looked at."""
+        key = (str(run.layout.folder), run.manifest.created)
+        if key not in self._campaigns:
+            while len(self._campaigns) >= CAMPAIGNS:
+                close(self._campaigns.popitem(last=False)[1])
+            campaign = assemble(load_recipe(run.manifest.recipe))
+            if campaign.digests != run.manifest.digests:
+                close(campaign)
+                raise ModelError("a model file has changed since this run", "put the old one back")
+            self._campaigns[key] = campaign
+        return self._campaigns[key]
 
     def _once(self, key: Hashable, make: Callable[[], Result]) -> Result:
         with self._lock:
@@ -89,6 +99,12 @@ class Workshop:
             return result
 
 
+def close(campaign: Campaign) -> None:
+    """Let go of a worker process behind a classifier, where there is one."""
+    if callable(end := getattr(campaign.classifier, "close", None)):
+        end()
+
+
 def probe_key(recipe: Recipe) -> Hashable:
     """What a probe depends on."""
     return ("probe", recipe.domain, recipe.generator.model_dump_json(), recipe.classifier.model_dump_json())
@@ -97,9 +113,12 @@ def probe_key(recipe: Recipe) -> Hashable:
 def _probe(recipe: Recipe) -> Probe:
     try:
         campaign = assemble(recipe)
-        lines = check(campaign).lines
-        wrong = any(line.level == "wrong" for line in lines)
-        return Probe(lines, None if wrong else evaluations_per_second(campaign))
+        try:
+            lines = check(campaign).lines
+            wrong = any(line.level == "wrong" for line in lines)
+            return Probe(lines, None if wrong else evaluations_per_second(campaign))
+        finally:
+            close(campaign)
     except FoibleError as error:
         return Probe((Line("wrong", "set-up", error.message, error.hint),), None)
 
