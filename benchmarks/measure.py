@@ -17,7 +17,7 @@ RESULTS = Path(__file__).parent / "results.json"
 
 def mnist_campaign(extent: str = "high", **changes: Any) -> Campaign:
     """The published MNIST x VAE setting on the models of the zoo."""
-    plain = {"baseline.attempts": 0, "engine.lanes": 64}
+    plain = {"baseline.attempts": 0}
     return assemble(load_recipe(f"gift-mnist-vae-{extent}", plain | changes))
 
 

@@ -12,7 +12,12 @@ Everything loads on first use: importing foible is quick.
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
+
+# Threads that spin while they wait slow torch down tenfold as soon as another program wants the CPU; threads that sleep
+# cost nothing on a quiet machine. Has an effect if torch is not loaded yet.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 if TYPE_CHECKING:
     from foible.api import check as check
@@ -22,6 +27,7 @@ if TYPE_CHECKING:
     from foible.campaign import assemble as assemble
     from foible.campaign import load_recipe as load_recipe
     from foible.campaign.replay import replay as replay
+    from foible.classifiers.load import load_classifier as classifier  # noqa: F401
     from foible.domains import load_domain as load_domain
     from foible.errors import FoibleError as FoibleError
     from foible.report import summarise as summarise
@@ -38,6 +44,7 @@ _HOME = {
     "Run": "foible.store",
     "assemble": "foible.campaign",
     "check": "foible.api",
+    "classifier": "foible.classifiers.load:load_classifier",
     "load_domain": "foible.domains",
     "load_recipe": "foible.campaign",
     "open_run": "foible.store",
@@ -53,7 +60,8 @@ __all__ = sorted(_HOME)
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'foible' has no attribute '{name}'")
-    return getattr(importlib.import_module(_HOME[name]), name)
+    module, _, attribute = _HOME[name].partition(":")
+    return getattr(importlib.import_module(module), attribute or name)
 
 
 def __dir__() -> list[str]:

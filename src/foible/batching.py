@@ -6,8 +6,10 @@ many neighbours it has. The size is measured (`fastest_chunk`), because on a CPU
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -64,19 +66,31 @@ def _out_of_memory(error: BaseException) -> bool:
     )
 
 
-def fastest_chunk(run: Callable[[int], None], sizes: Sequence[int] = CHUNKS, seconds: float = 1.0) -> int:
-    """The size at which `run(size)` costs least per row, each tried for an equal share of `seconds`.
+def fastest_chunk(
+    run: Callable[[int], None], rounds: Sequence[int], sizes: Sequence[int] = CHUNKS, seconds: float = 1.0
+) -> int:
+    """The size at which rounds of so many rows cost least, the padding of their last chunk included.
 
-    A larger chunk must be clearly (5 %) faster to win over a smaller one: noise should not decide.
+    Args:
+        run: runs one chunk of a given size.
+        rounds: numbers of rows that come at a time, most of them from full lanes.
+        sizes: what to choose from.
+        seconds: how long to measure, shared out equally.
     """
-    best_size, best_cost = sizes[0], float("inf")
-    for size in sizes:
-        run(size)  # the first call pays for warming up
-        cost, deadline = float("inf"), time.perf_counter() + seconds / len(sizes)
-        while time.perf_counter() < deadline or cost == float("inf"):
-            begin = time.perf_counter()
-            run(size)
-            cost = min(cost, (time.perf_counter() - begin) / size)
-        if cost < 0.95 * best_cost:
-            best_size, best_cost = size, cost
-    return best_size
+
+    def cost(size: int) -> float:
+        one = _quickest(partial(run, size), seconds / len(sizes))
+        return sum(math.ceil(rows / size) * one / rows for rows in rounds)
+
+    return min(sizes, key=cost)
+
+
+def _quickest(call: Callable[[], None], seconds: float) -> float:
+    """The shortest of the times a call takes within some seconds; the first one pays for warming up."""
+    call()
+    best, deadline = float("inf"), time.perf_counter() + seconds
+    while best == float("inf") or time.perf_counter() < deadline:
+        begin = time.perf_counter()
+        call()
+        best = min(best, time.perf_counter() - begin)
+    return best

@@ -21,6 +21,15 @@ from foible.errors import FoibleError, RecipeError, did_you_mean
 BUILT_IN: dict[str, dict[str, str]] = {
     "generators": {"vae": "foible.generators.vae:VAE"},
     "classifiers": {"module": "foible.classifiers.module:ModuleClassifier"},
+    "kinds": {
+        "exported": "foible.classifiers.exported:ExportedNetwork",
+        "function": "foible.classifiers.function:FunctionNetwork",
+        "http": "foible.classifiers.remote:RemoteNetwork",
+        "hub": "foible.classifiers.hub:HubNetwork",
+        "onnx": "foible.classifiers.onnx:OnnxNetwork",
+        "torchscript": "foible.classifiers.torchscript:TorchScriptNetwork",
+        "weights": "foible.classifiers.weights:WeightsNetwork",
+    },
     "networks": {"deepconv": "foible.classifiers.networks:DeepConv"},
     "objectives": {"margin": "foible.objectives.margin:Margin"},
     "oracles": {"misclassified": "foible.oracles.misclassified:Misclassified"},
@@ -90,6 +99,12 @@ def from_file(reference: str) -> Any:
 def build(heading: str, reference: str, parameters: Mapping[str, Any]) -> Any:
     """A component made from its name and parameters; an unknown parameter is named, not ignored."""
     factory = find(heading, reference)
+    refuse_unfit(heading, reference, factory, parameters)
+    return factory(**parameters)
+
+
+def refuse_unfit(heading: str, reference: str, factory: Any, parameters: Mapping[str, Any]) -> None:
+    """Name the first parameter that a component does not know, or those that it lacks."""
     accepted = inspect.signature(factory).parameters
     if not any(p.kind is p.VAR_KEYWORD for p in accepted.values()):
         for name in parameters:
@@ -107,4 +122,3 @@ def build(heading: str, reference: str, parameters: Mapping[str, Any]) -> Any:
             f"{singular(heading)} '{reference}' needs {', '.join(missing)}",
             "add the missing parameters to the recipe",
         )
-    return factory(**parameters)

@@ -13,7 +13,7 @@ PACKAGE = Path(foible.__file__).parent
 LAYERS = [
     {"errors", "types", "digest"},
     {"registry", "seeding", "batching", "protocols"},
-    {"domains", "generators", "classifiers", "metrics"},
+    {"domains", "generators", "classifiers", "sandbox", "metrics"},
     {"objectives", "searches", "oracles", "validators", "zoo"},
     {"store"},
     {"campaign"},

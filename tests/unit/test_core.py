@@ -120,12 +120,19 @@ def test_other_errors_are_not_mistaken_for_a_lack_of_memory():
         Chunks(8)(broken, torch.arange(3))
 
 
-def test_fastest_chunk_takes_the_cheapest_per_row(monkeypatch):
-    clock = {"now": 0.0}
-    cost = {16: 16.0, 32: 16.0, 64: 64.0}
+@pytest.mark.parametrize(
+    ("rounds", "best"),
+    [
+        ([320], 32),  # 10 chunks of 17 = 170, against 20 x 16 = 320 and 5 x 64 = 320
+        ([15], 16),  # one chunk either way: the cheapest one
+        ([33], 64),  # 2 x 32-chunks cost 34, 3 x 16-chunks 48, one 64-chunk 30
+    ],
+)
+def test_the_chunk_is_chosen_with_its_padding(monkeypatch, rounds, best):
+    clock, cost = {"now": 0.0}, {16: 16.0, 32: 17.0, 64: 64.0 if rounds == [320] else 30.0}
     monkeypatch.setattr("foible.batching.time.perf_counter", lambda: clock["now"])
 
     def run(size):
         clock["now"] += cost[size]
 
-    assert fastest_chunk(run, sizes=(16, 32, 64)) == 32
+    assert fastest_chunk(run, rounds, sizes=(16, 32, 64)) == best

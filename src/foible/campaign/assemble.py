@@ -50,13 +50,14 @@ def assemble(
         classifier: used instead of the recipe's classifier; a bare torch module gives logits in the domain's class order.
     """
     domain = load_domain(recipe.domain)
+    data = real_images(domain, recipe.data, "test")
     live_generator, generator_digests = _model(
         "generators", recipe.generator.use, recipe.generator.parameters, generator
     )
     if isinstance(classifier, torch.nn.Module):
         classifier = ModuleClassifier(type(classifier).__name__, classifier, domain.classes)
     live_classifier, classifier_digests = _model(
-        "classifiers", recipe.classifier.use, recipe.classifier.parameters, classifier
+        "classifiers", recipe.classifier.use, recipe.classifier.parameters, classifier, domain, data
     )
     device = _device(recipe.engine.device)
     for model in (live_generator, live_classifier):
@@ -70,7 +71,7 @@ def assemble(
     return Campaign(
         recipe=recipe,
         domain=domain,
-        data=real_images(domain, recipe.data, "test"),
+        data=data,
         generator=live_generator,
         classifier=live_classifier,
         objective=build("objectives", recipe.objective.use, recipe.objective.parameters),
@@ -85,10 +86,19 @@ def assemble(
     )
 
 
-def _model(role: str, use: str, parameters: dict[str, Any], live: Any) -> tuple[Any, dict[str, str]]:
+def _model(
+    role: str,
+    use: str,
+    parameters: dict[str, Any],
+    live: Any,
+    domain: Domain | None = None,
+    data: RealImages | None = None,
+) -> tuple[Any, dict[str, str]]:
+    if live is not None and getattr(live, "digests", None):
+        return live, dict(live.digests)
     if live is not None:
         return live, {f"{singular(role)} object {getattr(live, 'name', type(live).__name__)}": weights_digest(live)}
-    resolved = resolve(role, use, parameters)
+    resolved = resolve(role, use, parameters, domain, data)
     return resolved.model, resolved.digests
 
 

@@ -18,7 +18,7 @@ from foible.errors import ModelError
 from foible.protocols import Encoder
 from foible.types import Evaluation, Feedback, Images, Latents
 
-JUDGE_CHUNK = 8  # confirmations come a few at a time: a small fixed shape wastes little on padding
+JUDGE_CHUNK = 4  # confirmations come a few at a time: a small fixed shape wastes little on padding
 
 
 @dataclass(frozen=True)

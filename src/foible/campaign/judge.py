@@ -20,9 +20,10 @@ from foible.types import Arm, Finding, Images, Latents, OriginBatch
 
 @dataclass(frozen=True)
 class Suspects:
-    """Candidates said to fail: one per origin, with the cost at which each was found."""
+    """Candidates said to fail: one per origin, with the cost at which each was found and what the origin looked like."""
 
     origins: OriginBatch
+    before: Look
     latents: Latents
     evaluations: list[int]
     rounds: list[int]
@@ -37,7 +38,7 @@ def judge(evaluator: Evaluator, writer: RunWriter, arm: Arm, suspects: Suspects)
         return {}
     origins = suspects.origins.rows(confirmed)
     latents, labels = suspects.latents[confirmed], labels[confirmed]
-    before = evaluator.look(origins.latents, labels)
+    before = Look(suspects.before.images[confirmed], suspects.before.logits[confirmed])
     stored, names = _store(writer, arm, origins, before.images, look.images[confirmed])
     second = Look(stored, evaluator.classify(stored))
     still = evaluator.failed(second, latents, labels)

@@ -11,11 +11,13 @@ from pathlib import Path
 import torch
 from platformdirs import user_cache_path
 
-from foible.batching import fastest_chunk
+from foible.batching import CHUNKS, fastest_chunk
 from foible.campaign.assemble import Campaign
 from foible.campaign.evaluate import Evaluator
+from foible.protocols import Lanes
 from foible.store.layout import Layout
 from foible.store.manifest import Manifest, now, read_manifest, versions
+from foible.types import Arm, Feedback, OriginBatch
 
 
 def prepare(campaign: Campaign, folder: Path) -> Manifest:
@@ -39,6 +41,8 @@ def chunk_size(campaign: Campaign) -> int:
     """The recipe's chunk, or the fastest one: measured once per pair of models and machine, then remembered."""
     if isinstance(campaign.recipe.engine.chunk, int):
         return campaign.recipe.engine.chunk
+    if own := getattr(campaign.classifier, "chunk", None):
+        return int(own)  # a classifier that is paid by the request knows best
     memory = _memory_path()
     known: dict[str, int] = json.loads(memory.read_text()) if memory.is_file() else {}
     key = _machine_key(campaign)
@@ -57,22 +61,39 @@ def _memory_path() -> Path:
 
 
 def _machine_key(campaign: Campaign) -> str:
+    rounds = [_candidates_per_round(campaign), campaign.recipe.engine.lanes]
     machine = [
         platform.machine(),
         platform.processor(),
         str(campaign.device),
         torch.get_num_threads(),
         torch.__version__,
+        rounds,
         sorted(campaign.digests.items()),
     ]
     return hashlib.sha256(json.dumps(machine).encode()).hexdigest()[:16]
 
 
 def _measured(campaign: Campaign) -> int:
-    labels = torch.zeros(512, dtype=torch.long)
+    labels = torch.zeros(max(CHUNKS), dtype=torch.long)
     latents = campaign.generator.sample(labels, campaign.streams.at("measure"))
 
     def render(size: int) -> None:
         Evaluator(campaign, size)(latents[:size], labels[:size])
 
-    return fastest_chunk(render)
+    candidates, lanes = _candidates_per_round(campaign), campaign.recipe.engine.lanes
+    return fastest_chunk(render, [candidates * max(1, lanes // part) for part in (1, 1, 1, 2, 4)])
+
+
+def _candidates_per_round(campaign: Campaign) -> int:
+    """How many candidates the search asks for per origin once it is under way."""
+    space, search = campaign.generator.space, campaign.searches[Arm.SEARCH]
+    lanes = Lanes(
+        OriginBatch(torch.zeros(1).long(), torch.zeros(1).long(), torch.zeros(1, *space.shape)), space, campaign.streams
+    )
+    state = search.begin(lanes)
+    first = search.ask(state, lanes)
+    feedback = Feedback(
+        torch.zeros(len(first.lanes), len(campaign.objective.names)), torch.zeros(len(first.lanes)).bool()
+    )
+    return len(search.ask(search.tell(state, lanes, first, feedback), lanes).lanes)

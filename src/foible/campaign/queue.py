@@ -8,17 +8,31 @@ the classifier already gets wrong is set apart and counted, never searched.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from foible.campaign.assemble import Campaign
-from foible.campaign.evaluate import Evaluator
+from foible.campaign.evaluate import Evaluator, Look
+from foible.domains.images import to_bytes, to_images
 from foible.errors import DataError
 from foible.protocols import Encoder
 from foible.store import RunWriter
 from foible.types import Arm, Latents, OriginBatch, Outcome, Status
 
 BATCH = 64  # attempts drawn at a time
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An accepted origin as it was seen: kept while its search is under way, for the judge."""
+
+    source: str
+    pixels: NDArray[np.uint8]
+    logits: Tensor
 
 
 class OriginQueue:
@@ -35,7 +49,7 @@ class OriginQueue:
         self.pools = image_pools(campaign, self.classes.tolist()) if isinstance(campaign.generator, Encoder) else None
         self.checkpointed = writer.checkpointed(arm)
         self.ready: list[OriginBatch] = []
-        self.sources: dict[int, str] = {}
+        self.shown: dict[int, Shown] = {}
 
     @property
     def waiting(self) -> int:
@@ -55,9 +69,14 @@ class OriginQueue:
         self.ready = [merged.rows(torch.arange(most, len(merged)))] if len(merged) > most else []
         return merged.rows(torch.arange(min(most, len(merged))))
 
-    def source(self, attempt: int) -> str:
-        """Where an origin came from; asked once, when its search ends."""
-        return self.sources.pop(attempt)
+    def look(self, attempts: Tensor) -> Look:
+        """What origins under way looked like when they were accepted."""
+        shown = [self.shown[k] for k in attempts.tolist()]
+        return Look(to_images(np.stack([s.pixels for s in shown])), torch.stack([s.logits for s in shown]))
+
+    def leave(self, attempt: int) -> str:
+        """Forget an origin whose search has ended; gives where it came from."""
+        return self.shown.pop(attempt).source
 
     def checkpoint(self, attempt: int) -> dict[str, Tensor] | None:
         """The state in which an earlier process left this attempt."""
@@ -67,14 +86,17 @@ class OriginQueue:
         attempts, self.todo = torch.tensor(self.todo[:BATCH]), self.todo[BATCH:]
         labels = self.classes[attempts % len(self.classes)]
         latents, sources = self._latents(attempts, labels)
-        predicted = self.evaluator.look(latents, labels).logits.argmax(1)
+        look = self.evaluator.look(latents, labels)
+        predicted = look.logits.argmax(1)
         right = predicted == labels
         self.writer.record(
             Outcome(self.arm, int(attempts[i]), int(labels[i]), sources[i], Status.REJECTED, int(predicted[i]))
             for i in (~right).nonzero()[:, 0].tolist()
         )
         self.drawn += len(attempts)
-        self.sources |= {int(attempts[i]): sources[i] for i in right.nonzero()[:, 0].tolist()}
+        pixels = to_bytes(look.images)
+        for i in right.nonzero()[:, 0].tolist():
+            self.shown[int(attempts[i])] = Shown(sources[i], pixels[i].copy(), look.logits[i].clone())
         self.ready.append(OriginBatch(attempts, labels, latents).rows(right.nonzero()[:, 0]))
 
     def _latents(self, attempts: Tensor, labels: Tensor) -> tuple[Latents, list[str]]:

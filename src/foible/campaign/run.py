@@ -137,6 +137,7 @@ class ArmRun:
         self.books["spent"] = self.books["spent"].index_add(0, suspected, torch.ones_like(suspected))  # the second look
         suspects = Suspects(
             self.lanes.origins.rows(suspected),
+            self.queue.look(self.lanes.origins.attempts[suspected]),
             proposal.latents[picks],
             self.books["spent"][suspected].tolist(),
             self.books["rounds"][suspected].tolist(),
@@ -164,7 +165,7 @@ class ArmRun:
         attempt, label = int(self.lanes.origins.attempts[lane]), int(self.lanes.origins.labels[lane])
         spent, rounds, lowest = (self.books[k][lane].item() for k in ("spent", "rounds", "lowest"))
         return Outcome(
-            self.arm, attempt, label, self.queue.source(attempt), status, label, int(spent), int(rounds), float(lowest)
+            self.arm, attempt, label, self.queue.leave(attempt), status, label, int(spent), int(rounds), float(lowest)
         )
 
     def _refill(self) -> None:

@@ -55,7 +55,7 @@ class BaselineTable(Part):
 class EngineTable(Strict):
     """How the machine is used; changes no result beyond what docs/concepts.md says of chunks."""
 
-    lanes: int = Field(64, ge=1)
+    lanes: int = Field(32, ge=1)
     chunk: int | Literal["auto"] = "auto"
     device: str = "cpu"
     checkpoint_seconds: float = Field(10.0, gt=0)

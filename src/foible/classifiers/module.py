@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from foible.classifiers.activations import layer_names, record
+from foible.classifiers.network import OutputKind
 from foible.errors import ModelError
 from foible.registry import build
 from foible.types import Capability, Images
-
-OutputKind = Literal["logits", "probabilities", "log-probabilities"]
 
 
 class ModuleClassifier:
@@ -44,7 +44,7 @@ class ModuleClassifier:
                 "std divides the pixels: use 1.0 for none",
             )
         self.name = name
-        self.module = module.eval().requires_grad_(False).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.module = module.eval().requires_grad_(False)
         self.classes = tuple(classes)
         self.output = output
         self.plain = set(mean) == {0.0} and set(std) == {1.0}
@@ -56,6 +56,7 @@ class ModuleClassifier:
         """Rebuild from a model file: `network` names the architecture, `network_config` its parameters."""
         network = build("networks", config["network"], config["network_config"])
         network.load_state_dict(dict(tensors))
+        network.to(memory_format=torch.channels_last)  # faster; a stranger's module may call view(), which forbids it
         rest = {k: v for k, v in config.items() if k not in {"network", "network_config"}}
         return cls(name, network, **rest)
 
@@ -66,5 +67,16 @@ class ModuleClassifier:
 
     def __call__(self, images: Images) -> Tensor:
         """Logits (N, classes) for images in [0, 1]."""
-        scores: Tensor = self.module(images if self.plain else (images - self.mean) / self.std)
+        scores: Tensor = self.module(self._inputs(images))
         return scores.clamp_min(1e-12).log() if self.output == "probabilities" else scores
+
+    def layers(self) -> tuple[str, ...]:
+        """The names of all submodules."""
+        return layer_names(self.module)
+
+    def activations(self, images: Images, layers: Sequence[str]) -> Mapping[str, Tensor]:
+        """What these submodules give, each (N, ...)."""
+        return record(self.module, self._inputs(images), layers)
+
+    def _inputs(self, images: Images) -> Tensor:
+        return images if self.plain else (images - self.mean) / self.std

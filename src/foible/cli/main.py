@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from foible.cli import check, demo, export, ls, replay, report, resume, run, train, ui
+from foible.cli import check, demo, export, ls, replay, report, resume, run, test, train, ui
 from foible.errors import FoibleError
 
 app = typer.Typer(
@@ -49,6 +49,7 @@ def verb(function: Callable[..., int]) -> Callable[..., None]:
 VERBS = (
     demo.demo,
     run.run,
+    test.test,
     check.check,
     ls.ls,
     resume.resume,

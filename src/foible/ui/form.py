@@ -23,6 +23,7 @@ DEFAULTS = {
     "domain": "mnist",
     "generator": "",
     "classifier": "",
+    "reference": "",
     "search": "genetic",
     "attempts": "100",
     "population": "25",
@@ -67,8 +68,9 @@ class SetUp:
         if self.recipe is None:
             return {}
         facts = self.recipe.model_dump(exclude_unset=True, mode="json")
-        parts = {k: facts[k]["use"] for k in ("generator", "classifier") if set(facts[k]) == {"use"}}
-        return facts | parts | ({"classifier": Path(parts["classifier"]).name} if self.uploaded else {})
+        if self.uploaded:
+            facts["classifier"]["use"] = Path(facts["classifier"]["use"]).name
+        return facts | {k: facts[k]["use"] for k in ("generator", "classifier") if set(facts[k]) == {"use"}}
 
     @property
     def uploaded(self) -> bool:
@@ -96,8 +98,8 @@ class SetUp:
         return f"foible run {shlex.quote(name)}.toml --out runs/{shlex.quote(name)}"
 
 
-def set_up(given: Mapping[str, str], classifier: str | None = None) -> SetUp:
-    """Read a form. `classifier` is what the recipe says where the field only names an upload."""
+def set_up(given: Mapping[str, str], classifier: Mapping[str, Any] | str | None = None) -> SetUp:
+    """Read a form. `classifier` is what the recipe says where the field alone does not say it."""
     fields = {key: given.get(key, default).strip()[:300] for key, default in DEFAULTS.items()}
     problems = [p for key in NUMBERS for p in _number_problem(fields, key)]
     problems += [
@@ -151,7 +153,7 @@ def _number_problem(fields: Mapping[str, str], key: str) -> list[Problem]:
     return []
 
 
-def _facts(fields: Mapping[str, str], classifier: str) -> dict[str, Any]:
+def _facts(fields: Mapping[str, str], classifier: Mapping[str, Any] | str) -> dict[str, Any]:
     search: dict[str, Any] = {"use": fields["search"], "extent": _extent(fields)}
     if fields["search"] == "genetic":
         search |= {"population": int(fields["population"]), "survivors": int(fields["survivors"])}

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from foible.domains import Domain, domain_names, load_domain
 from foible.errors import FoibleError, RecipeError
 from foible.ui.form import DEFAULTS, Problem, SetUp, set_up
 from foible.ui.sessions import Session
 from foible.ui.shelf import Shelf
+from foible.ui.uploads import table_of
 from foible.zoo import Entry, entries
 
-UPLOADED = "upload:"
+UPLOADED, NAMED = "upload:", "named"
+HUB = re.compile(r"(timm|torchvision):[\w.-]+|hf:[\w-][\w.-]*/[\w.-]+")
+ADDRESS = re.compile(r"https?://[^\s/]+(/\S*)?")
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,7 @@ class _Wrong(Exception):
         self.problem = Problem(place, message, hint)
 
 
-def _checked(fields: Mapping[str, str], session: Session) -> str:
+def _checked(fields: Mapping[str, str], session: Session) -> Mapping[str, Any] | str:
     """What the recipe says of the classifier, after everything that names something has been looked up."""
     lists, domain = offers(), fields.get("domain", DEFAULTS["domain"])
     if domain not in {d.name for d in lists.domains}:
@@ -75,9 +81,23 @@ def _checked(fields: Mapping[str, str], session: Session) -> str:
         raise _Wrong("generator", f"'{generator[:80]}' is not a generator of '{domain}'", "pick one of the list")
     if classifier.startswith(UPLOADED):
         try:
-            return str(session.upload(classifier.removeprefix(UPLOADED)).path)
+            return table_of(session.upload(classifier.removeprefix(UPLOADED)).path)
         except FoibleError as error:
             raise _Wrong("classifier", error.message, error.hint) from error
+    if classifier == NAMED:
+        return _named(fields.get("reference", "").strip())
     if classifier and classifier not in {c.name for c in lists.classifiers if c.domain == domain}:
         raise _Wrong("classifier", f"'{classifier[:80]}' is not a classifier of '{domain}'", "pick one of the list")
     return classifier
+
+
+def _named(reference: str) -> str:
+    """A hub name or an address; whatever could be a file of this machine is refused."""
+    local = reference.startswith("hf:") and Path(reference.removeprefix("hf:")).exists()
+    if local or not (HUB.fullmatch(reference) or ADDRESS.fullmatch(reference)):
+        raise _Wrong(
+            "reference",
+            f"'{reference[:80]}' is neither the name of a published model nor an address",
+            "write timm:NAME, torchvision:NAME, hf:OWNER/NAME or https://...; upload a file instead of naming it",
+        )
+    return reference

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 from starlette.requests import Request
 
+from foible.classifiers.reference import recognise
 from foible.errors import FoibleError, ModelError
 from foible.store.layout import Layout, disk_errors
 from foible.ui.sessions import Session, Upload
 from foible.zoo.files import read_model_file
 
-KINDS = (".safetensors",)
+FOIBLE = ".safetensors"  # written by `foible train`: describes itself and holds no code
+KINDS = (".onnx", ".pt", ".pt2", ".jit", FOIBLE)
 
 
 async def receive(request: Request, session: Session, largest: int) -> Upload:
@@ -44,9 +47,20 @@ async def receive(request: Request, session: Session, largest: int) -> Upload:
 
 def look_at(path: Path) -> None:
     """Refuse a file that is not what its name says, before anything else touches it; runs no code of the file."""
-    header, _ = read_model_file(path)
-    if header.role != "classifiers":
-        raise ModelError(f"'{path.name}' is one of the {header.role}, not a classifier", "upload a classifier")
+    if path.suffix.lower() == FOIBLE:
+        header, _ = read_model_file(path)
+        if header.role != "classifiers":
+            raise ModelError(f"'{path.name}' is one of the {header.role}, not a classifier", "upload a classifier")
+    elif recognise(str(path), {}).kind == "weights":
+        raise ModelError(
+            f"'{path.name}' holds weights without the network they belong to",
+            "export the whole model: torch.jit.script, torch.export.save or torch.onnx.export",
+        )
+
+
+def table_of(path: Path) -> dict[str, Any] | str:
+    """What a recipe says of an uploaded classifier: anything that can hold code runs in the sandboxed worker."""
+    return str(path) if path.suffix.lower() == FOIBLE else {"use": str(path), "untrusted": True}
 
 
 def keep_with(upload: Upload, layout: Layout) -> Path:

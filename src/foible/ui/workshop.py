@@ -114,7 +114,8 @@ def _probe(recipe: Recipe) -> Probe:
     try:
         campaign = assemble(recipe)
         try:
-            lines = check(campaign).lines
+            notes = getattr(campaign.classifier, "notes", ())
+            lines = (*(Line("ok", "classifier", note) for note in notes), *check(campaign).lines)
             wrong = any(line.level == "wrong" for line in lines)
             return Probe(lines, None if wrong else evaluations_per_second(campaign))
         finally:

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from foible.classifiers.load import load_classifier
+from foible.classifiers.reference import is_own_model
 from foible.digest import sha256
+from foible.domains import Domain, RealImages
 from foible.errors import RecipeError, did_you_mean
 from foible.registry import build, is_file_reference, singular, table
 from foible.zoo.catalogue import entries
@@ -22,14 +25,25 @@ class Resolved:
     digests: dict[str, str]
 
 
-def resolve(role: str, use: str, parameters: Mapping[str, Any]) -> Resolved:
-    """A model by zoo name, by model file, by `file.py:Name`, or by the name of a registered kind.
+def resolve(
+    role: str,
+    use: str,
+    parameters: Mapping[str, Any],
+    domain: Domain | None = None,
+    data: RealImages | None = None,
+) -> Resolved:
+    """A model by zoo name, by model file, by `file.py:Name`, by the name of a registered kind, or of the user's own.
 
     Args:
         role: "generators" or "classifiers".
         use: what the recipe says.
         parameters: the rest of the recipe's table.
+        domain: what a classifier of the user's own is for.
+        data: real images on which its conventions are found out.
     """
+    if role == "classifiers" and domain is not None and is_own_model(use, parameters):
+        classifier = load_classifier(use, domain=domain, data=data, **parameters)
+        return Resolved(classifier, classifier.digests)
     if is_file_reference(use):
         source = Path(use.rpartition(":")[0])
         return Resolved(build(role, use, parameters), {str(source): sha256(source)})
@@ -47,5 +61,6 @@ def resolve(role: str, use: str, parameters: Mapping[str, Any]) -> Resolved:
     fitting = [n for n, e in entries().items() if e.role == role]
     raise RecipeError(
         f"no {singular(role)} is called '{use}'",
-        did_you_mean(use, [*fitting, *table(role)]) + "; a .safetensors file or file.py:Name works too",
+        did_you_mean(use, [*fitting, *table(role)])
+        + "; a model file (.safetensors, .pt, .pt2, .onnx), a hub name or file.py:Name works too",
     )

@@ -18,7 +18,7 @@ from foible.ui.form import DEFAULTS, SetUp, fields_of
 from foible.ui.live import duration
 from foible.ui.offers import UPLOADED, offers, read_form, with_first_choices
 from foible.ui.render import bench, html, page, session
-from foible.ui.uploads import KINDS, keep_with, receive
+from foible.ui.uploads import KINDS, keep_with, receive, table_of
 
 LARGEST_FORM = 20_000
 
@@ -66,10 +66,9 @@ async def start(request: Request) -> Response:
     chosen = _must_be_right(read_form(fields, session(request), shared.shelf))
     recipe = chosen.facts
     name = recipe["name"] = shared.shelf.free_name(recipe["name"])
-    classifier = chosen.fields["classifier"]
-    if classifier.startswith(UPLOADED):
-        upload = session(request).upload(classifier.removeprefix(UPLOADED))
-        recipe["classifier"] = str(keep_with(upload, shared.shelf.layout(name)))
+    if chosen.uploaded:
+        upload = session(request).upload(chosen.fields["classifier"].removeprefix(UPLOADED))
+        recipe["classifier"] = table_of(keep_with(upload, shared.shelf.layout(name)))
     shared.jobs.start(name, recipe)
     return RedirectResponse(f"/runs/{name}", status_code=303)
 

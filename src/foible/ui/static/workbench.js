@@ -14,7 +14,7 @@ const setup = document.getElementById("setup");
 if (setup) {
   const panel = document.getElementById("panel"), probe = document.getElementById("probe");
   const values = () => new FormData(setup);
-  const models = () => ["domain", "generator", "classifier"].map(k => values().get(k)).join(" ");
+  const models = () => ["domain", "generator", "classifier", "reference"].map(k => values().get(k)).join(" ");
   let timer, tried = "", asked = 0;
 
   const refresh = async () => {
@@ -42,8 +42,8 @@ if (setup) {
     field("evaluations").min = genetic ? field("population").value : 25;
     setup.querySelectorAll("[data-if]").forEach(part => {
       const [name, wanted] = part.dataset.if.split("=");
-      part.hidden = field(name).value !== wanted;
-      part.querySelectorAll("input").forEach(input => { input.disabled = part.hidden; });
+      part.hidden = values().get(name) !== wanted;
+      [part, ...part.querySelectorAll("input")].forEach(input => { input.disabled = part.hidden; });
     });
     const domain = values().get("domain");
     setup.querySelectorAll("[data-domain]").forEach(choice => { choice.hidden = choice.dataset.domain !== domain; });
@@ -69,8 +69,9 @@ if (setup) {
       body.className = "body";
       body.append(Object.assign(document.createElement("b"), { textContent: said.name }), Object.assign(document.createElement("small"), { textContent: "your upload; only this browser can see it" }));
       label.append(input, body);
-      document.getElementById("classifiers").append(label);
+      document.getElementById("classifiers").lastElementChild.before(label);
       status.textContent = `${said.name} is here.`;
+      fit();
       refresh();
     } catch (error) { status.textContent = `Not taken: ${error.message}`; }
     file.value = "";

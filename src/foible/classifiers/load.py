@@ -1,0 +1,176 @@
+"""Bring your own classifier: one function from whatever you have to a classifier foible can search against."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from foible.classifiers.adapted import AdaptedClassifier
+from foible.classifiers.conventions import Said, choose
+from foible.classifiers.network import Layout, ModuleNetwork, Network, OutputKind
+from foible.classifiers.reference import recognise
+from foible.classifiers.scores import class_columns, output_kind
+from foible.digest import sha256, weights_digest
+from foible.domains import Domain, RealImages, load_domain, real_images
+from foible.errors import ModelError, RecipeError
+from foible.registry import build, find, refuse_unfit
+from foible.sandbox.limits import Limits
+
+PROBES = 200  # real images looked at
+Model = str | Path | nn.Module | Callable[[Any], Any]
+
+
+def load_classifier(
+    reference: Model,
+    *,
+    domain: str | Path | Domain,
+    data: str | Path | RealImages | None = None,
+    name: str | None = None,
+    mean: Sequence[float] | float | None = None,
+    std: Sequence[float] | float | None = None,
+    range: Sequence[float] | None = None,
+    size: Sequence[int] | int | None = None,
+    channels: int | None = None,
+    layout: Layout | None = None,
+    output: OutputKind | None = None,
+    classes: Sequence[str] | None = None,
+    untrusted: bool = False,
+    insist: bool = False,
+    limits: Mapping[str, float] | None = None,
+    **settings: Any,
+) -> AdaptedClassifier:
+    """A classifier from a file, a name, an address, a function or a live torch module.
+
+    Args:
+        reference: TorchScript (.pt, .jit), exported program (.pt2), .onnx, weights (with `factory`), `timm:NAME`,
+            `torchvision:NAME`, `hf:NAME`, `file.py:predict`, an http(s) address; a kind such as "onnx" whose settings
+            follow; or a live torch module or function on arrays.
+        domain: what images and classes it is for.
+        data: labelled real images on which what is not said is found out; None looks around as for any domain.
+        name: what to call it in reports.
+        mean, std: per channel, in the units of the range.
+        range: black and white as the model knows them, such as (0, 255).
+        size: height and width of its input.
+        channels: 1 or 3.
+        layout: "nchw" or "nhwc".
+        output: what its scores are: "logits", "probabilities" or "log-probabilities".
+        classes: its class names in the order of its scores; the domain's by default.
+        untrusted: run it in a worker process without network or access to your files.
+        insist: go on with an untrusted file where this machine cannot isolate it.
+        limits: of the worker: memory_gb, call_seconds, load_seconds, cpu_seconds, scratch_mb.
+        settings: of the kind, such as `factory`, `weights`, `pickles`, `headers`.
+    """
+    domain = domain if isinstance(domain, Domain) else load_domain(domain)
+    real = real_images(domain, data, "test") if data is None or isinstance(data, str | Path) else data
+    said = Said(_floats(mean), _floats(std), _pair(range, float), _pair(size, int), channels, layout)
+    network, called, digests = _opened(reference, untrusted, insist, _limits(limits), settings)
+    try:
+        return _adapted(network, name or called, domain, real, said, output, classes, digests)
+    except BaseException:
+        if callable(close := getattr(network, "close", None)):
+            close()
+        raise
+
+
+def probe_images(real: RealImages, count: int = PROBES) -> tuple[torch.Tensor, torch.Tensor]:
+    """The labelled real images a classifier is probed on: always the same ones, of all classes."""
+    order = torch.randperm(len(real.labels), generator=torch.Generator().manual_seed(0))[:count]
+    return real.images(order), real.labels[order]
+
+
+def _opened(
+    reference: Model, untrusted: bool, insist: bool, limits: Limits, settings: dict[str, Any]
+) -> tuple[Network, str, dict[str, str]]:
+    """The network, what to call it, and the digests of its files."""
+    if isinstance(reference, nn.Module):
+        _no_settings("a live torch module", settings)
+        called = type(reference).__name__
+        return ModuleNetwork(reference), called, {f"classifier object {called}": weights_digest(reference)}
+    if not isinstance(reference, str | Path):
+        called = getattr(reference, "__name__", type(reference).__name__)
+        return (
+            build("kinds", "function", {"function": reference, **settings}),
+            called,
+            {f"function {called}": "unknown"},
+        )
+    found = recognise(str(reference), settings)
+    settings = {**found.settings, **settings}
+    kind = find("kinds", found.kind)
+    refuse_unfit("kinds", found.kind, kind, settings)
+    files = kind.files(**settings)
+    digests = {p.name: sha256(p) for p in files} or {found.settings.get("url", settings.get("url", "")): "remote"}
+    if untrusted and not getattr(kind, "harmless", False):
+        from foible.sandbox.network import SandboxedNetwork  # needs a Unix system, which other models do not
+
+        return SandboxedNetwork(found.name, found.kind, settings, files, limits, insist), found.name, digests
+    return build("kinds", found.kind, settings), found.name, digests
+
+
+@torch.no_grad()
+def _adapted(
+    network: Network,
+    name: str,
+    domain: Domain,
+    real: RealImages,
+    said: Said,
+    output: OutputKind | None,
+    classes: Sequence[str] | None,
+    digests: dict[str, str],
+) -> AdaptedClassifier:
+    own = tuple(classes) if classes is not None else network.facts.classes or domain.classes
+    columns = class_columns(name, own, domain.classes)
+    images, labels = probe_images(real)
+    chosen = choose(network, said, images, labels, columns)
+    notes = [chosen.note, *getattr(network, "notes", ())]
+    draft = AdaptedClassifier(name, network, domain.classes, chosen.preprocessing)
+    scores = draft.raw_scores(images)
+    if scores.ndim != 2 or scores.shape[1] != len(own):
+        raise ModelError(
+            f"classifier '{name}' gave {scores.shape[1] if scores.ndim == 2 else tuple(scores.shape)} scores, "
+            f"the domain '{domain.name}' has {len(domain.classes)} classes"
+            + ("" if own == domain.classes else f" and {len(own)} were named"),
+            "pass classes=... in the order of its scores, or pick another domain",
+        )
+    kind = output or network.facts.output or output_kind(scores)
+    notes.append(f"output: {kind}" + (" (as you say)" if output else " (seen)"))
+    if columns is not None:
+        notes.append(
+            f"classes: columns {list(columns[:10])}{'...' if len(columns) > 10 else ''} of its scores, by name"
+        )
+    return AdaptedClassifier(name, network, domain.classes, chosen.preprocessing, kind, columns, digests, notes)
+
+
+def _limits(given: Mapping[str, float] | None) -> Limits:
+    known = [f.name for f in fields(Limits)]
+    for key in given or {}:
+        if key not in known:
+            raise RecipeError(f"there is no limit called '{key}'", f"known: {', '.join(known)}")
+    return Limits(**(given or {}))
+
+
+def _no_settings(what: str, settings: dict[str, Any]) -> None:
+    if settings:
+        raise RecipeError(f"{what} takes no setting '{next(iter(settings))}'", "see docs/your-model.md")
+
+
+def _floats(values: Sequence[float] | float | None) -> tuple[float, ...] | None:
+    if values is None:
+        return None
+    return (float(values),) if isinstance(values, int | float) else tuple(float(v) for v in values)
+
+
+def _pair(values: Any, number: type) -> Any:
+    """Two numbers from two, or from one that stands for both."""
+    if values is None:
+        return None
+    pair = (values, values) if isinstance(values, int | float) else tuple(values)
+    if len(pair) != 2:
+        raise RecipeError(
+            f"expected two numbers, got {list(pair)}", "for example 28,28 for a size or 0,255 for a range"
+        )
+    return tuple(number(v) for v in pair)

@@ -1,0 +1,74 @@
+"""Options that say what a classifier of the user's own is like."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from foible.errors import RecipeError
+
+
+def _option(text: str, *names: str) -> Any:
+    return typer.Option(*names, help=text, show_default=False)
+
+
+Mean = Annotated[str | None, _option("Per channel, in the units of --range: 0.485,0.456,0.406.")]
+Std = Annotated[str | None, _option("Per channel, in the units of --range.")]
+Range = Annotated[str | None, _option("Black and white as the model knows them: 0,1 or 0,255 or -1,1.", "--range")]
+Size = Annotated[str | None, _option("Height and width of its input: 224 or 224,320.")]
+Channels = Annotated[int | None, _option("1 for grey, 3 for RGB.")]
+Layout = Annotated[str | None, _option("nchw or nhwc.")]
+Output = Annotated[str | None, _option("Its scores: logits, probabilities or log-probabilities.")]
+Classes = Annotated[
+    str | None, _option("Its classes in the order of its scores: a,b,c, or a file with one on each line.")
+]
+Factory = Annotated[str | None, _option("file.py:make, which builds the network that the weights are for.")]
+Weights = Annotated[Path | None, _option("A local weights file for timm:NAME or torchvision:NAME.")]
+Download = Annotated[bool, typer.Option("--download", help="Fetch published weights that are not in the cache.")]
+Send = Annotated[str | None, _option("What an endpoint gets: json or png.")]
+Header = Annotated[
+    list[str] | None, _option("Sent to an endpoint: 'Authorization: Bearer ${TOKEN}'. Repeatable.", "--header")
+]
+Private = Annotated[bool, typer.Option("--private", help="Allow an endpoint on this machine or a private network.")]
+Untrusted = Annotated[bool, typer.Option("--untrusted", help="Run it in a sandbox: no network, no files, limits.")]
+Insist = Annotated[bool, typer.Option("--insist", help="Go on where this machine cannot isolate an untrusted file.")]
+Pickles = Annotated[bool, typer.Option("--pickles", help="Open files that can run any code when opened.")]
+Limit = Annotated[list[str] | None, _option("Of the sandbox: --limit memory_gb=2 --limit call_seconds=10.", "--limit")]
+
+
+def model_settings(**given: Any) -> dict[str, Any]:
+    """Options as the settings of `load_classifier`; those not given are left out."""
+    settings = {k: v for k, v in given.items() if v not in (None, False, [])}
+    for name, number in (("mean", float), ("std", float), ("range", float), ("size", int)):
+        if name in settings:
+            settings[name] = _numbers(name, settings[name], number)
+    if isinstance(settings.get("size"), list) and len(settings["size"]) == 1:
+        settings["size"] = settings["size"] * 2
+    if "classes" in settings:
+        path = Path(settings["classes"])
+        text = path.read_text() if path.is_file() else settings["classes"].replace(",", "\n")
+        settings["classes"] = [line.strip() for line in text.splitlines() if line.strip()]
+    if "weights" in settings:
+        settings["weights"] = str(settings["weights"])
+    if "header" in settings:
+        settings["headers"] = dict(_pair("--header", text, ":") for text in settings.pop("header"))
+    if "limit" in settings:
+        pairs = [_pair("--limit", text, "=") for text in settings.pop("limit")]
+        settings["limits"] = {k: _numbers("limit", v, float)[0] for k, v in pairs}
+    return settings
+
+
+def _numbers(name: str, text: str, number: type) -> list[Any]:
+    try:
+        return [number(part) for part in text.split(",")]
+    except ValueError:
+        raise RecipeError(f"--{name} '{text}' is not a list of numbers", "for example 0.485,0.456,0.406") from None
+
+
+def _pair(option: str, text: str, sign: str) -> tuple[str, str]:
+    key, found, value = text.partition(sign)
+    if not found:
+        raise RecipeError(f"{option} '{text}' has no '{sign}'", f"write NAME{sign}VALUE")
+    return key.strip(), value.strip()

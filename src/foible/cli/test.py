@@ -1,0 +1,165 @@
+"""`foible test`: bring your own classifier; look at it, then search for its failures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from foible.cli.model_options import (
+    Channels,
+    Classes,
+    Download,
+    Factory,
+    Header,
+    Insist,
+    Layout,
+    Limit,
+    Mean,
+    Output,
+    Pickles,
+    Private,
+    Range,
+    Send,
+    Size,
+    Std,
+    Untrusted,
+    Weights,
+    model_settings,
+)
+from foible.cli.options import Attempts, Data, FailIf, Out, Quiet, Seed, Set, recipe_changes
+from foible.cli.progress import run_progress
+
+if TYPE_CHECKING:
+    from foible.campaign import Campaign
+
+
+def test(
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="Your classifier: .pt, .pt2, .onnx or weights file, timm:NAME, torchvision:NAME, hf:NAME, file.py:predict or URL.",
+            show_default=False,
+        ),
+    ],
+    domain: Annotated[str, typer.Option(help="What it is for: a domain's name, TOML file or folder of images.")],
+    generator: Annotated[
+        str | None, typer.Option(help="Where images come from [default: the zoo's for the domain].", show_default=False)
+    ] = None,
+    data: Data = None,
+    mean: Mean = None,
+    std: Std = None,
+    range_: Range = None,
+    size: Size = None,
+    channels: Channels = None,
+    layout: Layout = None,
+    output: Output = None,
+    classes: Classes = None,
+    factory: Factory = None,
+    weights: Weights = None,
+    download: Download = False,
+    send: Send = None,
+    header: Header = None,
+    private: Private = False,
+    untrusted: Untrusted = False,
+    insist: Insist = False,
+    pickles: Pickles = False,
+    limit: Limit = None,
+    attempts: Attempts = None,
+    seed: Seed = None,
+    set_: Set = None,
+    out: Out = None,
+    look: Annotated[bool, typer.Option("--look", help="Only load and probe it; search nothing.")] = False,
+    fail_if: FailIf = None,
+    quiet: Quiet = False,
+) -> int:
+    """Test your own classifier: find out how it wants its images, probe it, then search for its failures."""
+    from foible.campaign import assemble, load_recipe
+
+    settings = model_settings(
+        mean=mean,
+        std=std,
+        range=range_,
+        size=size,
+        channels=channels,
+        layout=layout,
+        output=output,
+        classes=classes,
+        factory=factory,
+        weights=weights,
+        download=download,
+        send=send,
+        header=header,
+        private=private,
+        untrusted=untrusted,
+        insist=insist,
+        pickles=pickles,
+        limit=limit,
+    )
+    if look:
+        return _look(model, domain, data, settings)
+    facts = {"domain": domain, "generator": generator or _generator(domain), "classifier": {"use": model, **settings}}
+    recipe = load_recipe(
+        {"name": f"test-{_stem(model)}", **facts}, recipe_changes(set_, attempts=attempts, seed=seed, data=data)
+    )
+    campaign = assemble(recipe)
+    if not quiet:
+        _say(campaign.classifier)
+    return _search(campaign, out or Path("runs") / recipe.name, fail_if, quiet)
+
+
+def _search(campaign: Campaign, folder: Path, fail_if: list[str] | None, quiet: bool) -> int:
+    from foible.campaign import run
+    from foible.cli.run import show
+    from foible.report import check_gate
+    from foible.report.flat import metric_names
+
+    check_gate(fail_if or [], metric_names())
+    with run_progress(quiet) as listen:
+        state = run(campaign, folder, listen)
+    passed = show(folder, fail_if, quiet)
+    return 3 if state != "complete" else 0 if passed else 1
+
+
+def _look(model: str, domain: str, data: str | None, settings: dict[str, Any]) -> int:
+    """Load and probe; gives 2 when something is wrong."""
+    from foible.classifiers.load import probe_images
+    from foible.classifiers.probe import probe
+    from foible.domains import load_domain, real_images
+    from foible.zoo import resolve
+
+    about = load_domain(domain)
+    real = real_images(about, data)
+    classifier = resolve("classifiers", model, settings, about, real).model
+    _say(classifier)
+    lines = probe(classifier, *probe_images(real), about.classes)
+    for line in lines:
+        print(
+            f"{line.level:<8} {line.about:<11} {line.message}" + (f"\n         hint: {line.hint}" if line.hint else "")
+        )
+    return 2 if any(line.level == "wrong" for line in lines) else 0
+
+
+def _say(classifier: Any) -> None:
+    print(f"classifier '{classifier.name}'")
+    for note in getattr(classifier, "notes", ()):
+        print(f"  {note}")
+
+
+def _generator(domain: str) -> str:
+    """The zoo's generator of a domain."""
+    from foible.errors import RecipeError
+    from foible.zoo import entries
+
+    fitting = [n for n, e in entries().items() if e.role == "generators" and e.domain == domain]
+    if not fitting:
+        raise RecipeError(
+            f"the zoo has no generator for '{domain}'",
+            f"name one with --generator, train one with `foible train vae --domain {domain}`, or only --look",
+        )
+    return fitting[0]
+
+
+def _stem(model: str) -> str:
+    return Path(model.replace(":", "-").rstrip("/")).stem or "model"

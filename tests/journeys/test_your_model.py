@@ -1,0 +1,60 @@
+"""The page "your model in five minutes" is true: its files are written, its commands run, in order, in one process."""
+
+import re
+import runpy
+import shlex
+import socket
+import sys
+import threading
+import warnings
+from pathlib import Path
+
+import pytest
+import typer.testing
+
+from foible.cli.main import app
+
+PAGE = Path(__file__).parents[2] / "docs" / "your-model.md"
+BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_page_is_true(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    said = []
+    for language, code in BLOCK.findall(PAGE.read_text().replace("8765", str(free_port()))):
+        if language == "python":
+            (tmp_path / re.match(r"# file: (\S+)\n", code)[1]).write_text(code)
+            continue
+        said += [(line, follow(shlex.split(line.removeprefix("$ ")))) for line in code.splitlines()]
+    for module in [m for m in sys.modules if Path(getattr(sys.modules[m], "__file__", "") or "").parent == tmp_path]:
+        del sys.modules[module]
+    looks = [output for line, output in said if "--look" in line]
+    assert len(looks) == 8
+    assert all("right on" in output and "wrong" not in output for output in looks)
+    assert "no network" in looks[-1] and "probabilities (seen)" in looks[5]
+    assert (tmp_path / "runs" / "mine" / "manifest.json").is_file()
+
+
+def free_port():
+    with socket.socket() as opened:
+        opened.bind(("127.0.0.1", 0))
+        return opened.getsockname()[1]
+
+
+def follow(words):
+    """Run one command of the page as a reader would, without a process of its own."""
+    if words[0] == "python":
+        if words[-1] == "&":
+            threading.Thread(
+                target=runpy.run_path, args=[words[1]], kwargs={"run_name": "__main__"}, daemon=True
+            ).start()
+        else:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                runpy.run_path(words[1], run_name="__main__")
+        return ""
+    result = typer.testing.CliRunner().invoke(app, words[1:])
+    assert result.exit_code == 0, f"{words}\n{result.output}"
+    return result.output
