@@ -18,6 +18,7 @@ LAYERS = [
     {"store"},
     {"campaign"},
     {"report", "training", "api", "testing"},
+    {"ui"},
     {"cli", "__main__"},
 ]
 HEIGHT = {room: height for height, rooms in enumerate(LAYERS) for room in rooms}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,9 @@ from foible.campaign.queue import OriginQueue
 from foible.protocols import Lanes
 from foible.store import RunWriter
 from foible.types import Arm, Feedback, Finding, OriginBatch, Outcome, Proposal, State, Status
+
+NOTE_SECONDS = 0.5  # between notes on progress in the run folder
+NOTED_LANES = 200
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,9 @@ class ArmRun:
         )
         self.state: State = {}
         self.books: State = {}
-        self.found, self.evaluations, self.saved = writer.found(arm), 0, time.monotonic()
+        self.found, self.evaluations = writer.found(arm), 0
+        self.begun = self.saved = time.monotonic()
+        self.noted = 0.0
 
     def run(self) -> None:
         """Search until every attempt has an outcome."""
@@ -188,7 +194,10 @@ class ArmRun:
         attempts, budget = self.campaign.attempts[self.arm], self.campaign.budget.evaluations
         done = self.queue.drawn - len(self.lanes.origins) - self.queue.waiting
         under_way = float(self.books["spent"].sum()) / budget
-        self.listen(Progress(self.arm, done, attempts, self.found, self.evaluations, (done + under_way) / attempts))
+        progress = Progress(self.arm, done, attempts, self.found, self.evaluations, (done + under_way) / attempts)
+        self.listen(progress)
+        if time.monotonic() - self.noted > NOTE_SECONDS:
+            self._note(progress)
         late = time.monotonic() > self.deadline
         if late or time.monotonic() - self.saved > self.campaign.recipe.engine.checkpoint_seconds:
             named = {f"search.{k}": v for k, v in self.state.items()} | {
@@ -199,6 +208,15 @@ class ArmRun:
             self.saved = time.monotonic()
         if late:
             raise OutOfTime
+
+    def _note(self, progress: Progress) -> None:
+        """Leave word in the run folder for whoever watches: how far, how fast, and each origin under way."""
+        origins, books = self.lanes.origins, self.books
+        columns = (origins.attempts, origins.labels, books["spent"], books["lowest"])
+        rows = zip(*(c[:NOTED_LANES].tolist() for c in columns), strict=True)
+        lanes = [row for row in rows if math.isfinite(row[-1])]  # a lane that has just been filled has no score yet
+        self.noted = time.monotonic()
+        self.writer.note_progress(asdict(progress) | {"seconds": self.noted - self.begun, "lanes": lanes})
 
     def _lanes(self, origins: OriginBatch) -> Lanes:
         return Lanes(origins, self.campaign.generator.space, self.campaign.streams)

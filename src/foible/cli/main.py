@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from foible.cli import check, demo, export, ls, replay, report, resume, run, test, train
+from foible.cli import check, demo, export, ls, replay, report, resume, run, test, train, ui
 from foible.errors import FoibleError
 
 app = typer.Typer(
@@ -57,6 +57,7 @@ VERBS = (
     report.report,
     export.export,
     train.train,
+    ui.ui,
 )
 for function in VERBS:
     app.command()(verb(function))

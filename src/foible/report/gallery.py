@@ -59,7 +59,7 @@ def gallery(run: Run, pairs: Iterable[tuple[int, int, int]]) -> list[Card]:
     seen: set[tuple[int, int]] = set()
     size = 0
     for attempt, label, predicted in choose(list(pairs), MOST):
-        card = _card(run, run.finding(attempt), (label, predicted) not in seen)
+        card = card_of(run, run.finding(attempt), (label, predicted) not in seen)
         size += card.size
         if cards and size > BYTES:
             break
@@ -78,7 +78,8 @@ def choose(pairs: Sequence[tuple[int, int, int]], most: int) -> list[tuple[int, 
     return [queue[turn] for turn in range(longest) for queue in queues if turn < len(queue)][:most]
 
 
-def _card(run: Run, finding: Finding, first_of_pair: bool) -> Card:
+def card_of(run: Run, finding: Finding, first_of_pair: bool = False) -> Card:
+    """One finding with its pictures read, compared and encoded."""
     damage: list[str] = []
     origin, failure = (_read(run, name, damage) for name in (finding.origin_image, finding.image))
     if failure is not None and sha256(run.layout.folder / finding.image) != finding.image_sha256:

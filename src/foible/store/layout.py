@@ -38,6 +38,11 @@ class Layout:
         return self.folder / "report.html"
 
     @property
+    def answers(self) -> Path:
+        """What people say about the findings."""
+        return self.folder / "answers.sqlite"
+
+    @property
     def lock(self) -> Path:
         """Held by the one process that writes."""
         return self.folder / ".lock"

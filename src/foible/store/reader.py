@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from foible.errors import StoreError
 from foible.store.database import connect, database_errors, to_finding, to_outcome
 from foible.store.images import read_png
 from foible.store.layout import Layout
 from foible.store.manifest import Manifest, read_manifest
-from foible.types import Arm, Finding, Images, Outcome, Status
+from foible.types import Arm, Finding, Images, Outcome, Status, Verdict
+
+
+@dataclass(frozen=True)
+class FindingLine:
+    """What is needed to filter and sort findings without loading them."""
+
+    attempt: int
+    label: int
+    predicted: int
+    evaluations: int
+    latent_distance: float
+    verdicts: tuple[Verdict, ...]
 
 
 @dataclass(frozen=True)
@@ -44,6 +58,11 @@ class Run:
         row = next(rows, None)
         return row["value"] if row else None
 
+    def progress(self) -> dict[str, Any] | None:
+        """The latest note of the process that writes: arm, share, evaluations, seconds, and the origins under way."""
+        note = self.fact("progress")
+        return json.loads(note) if note else None
+
     def outcomes(self, arm: Arm = Arm.SEARCH) -> Iterator[Outcome]:
         """How the attempts ended, in order."""
         return map(to_outcome, self._rows("SELECT * FROM outcomes WHERE arm = ? ORDER BY attempt", arm))
@@ -51,6 +70,15 @@ class Run:
     def findings(self, arm: Arm = Arm.SEARCH) -> Iterator[Finding]:
         """Confirmed failures, in order of attempt."""
         return map(to_finding, self._rows("SELECT * FROM findings WHERE arm = ? ORDER BY attempt", arm))
+
+    def index(self, arm: Arm = Arm.SEARCH) -> list[FindingLine]:
+        """All findings in the order they were found, without latents and probabilities: quick for many thousands."""
+        columns = "attempt, label, predicted, evaluations, latent_distance, verdicts"
+        rows = self._rows(f"SELECT {columns} FROM findings WHERE arm = ? ORDER BY rowid", arm)
+        return [
+            FindingLine(**(dict(r) | {"verdicts": tuple(Verdict(**v) for v in json.loads(r["verdicts"]))}))
+            for r in rows
+        ]
 
     def finding(self, attempt: int, arm: Arm = Arm.SEARCH) -> Finding:
         """The failure found by one attempt."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from filelock import FileLock, Timeout
 from safetensors.torch import load as load_tensors
@@ -72,6 +74,10 @@ class RunWriter:
         """Note something about the run as a whole."""
         with database_errors(self.layout.database), self.database:
             insert(self.database, "facts", {"name": name, "value": value})
+
+    def note_progress(self, progress: Mapping[str, Any]) -> None:
+        """Note how far the run is, for whoever watches it; only the latest note is kept."""
+        self.set_fact("progress", json.dumps(progress))
 
     def done(self, arm: Arm) -> set[int]:
         """Attempts that have an outcome."""

@@ -1,0 +1,39 @@
+"""`foible ui`: the workbench in a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from foible.errors import MissingExtra
+
+
+def ui(
+    host: Annotated[
+        str, typer.Option(help="Where to listen; anything but this machine needs a password.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port; 0 picks a free one.")] = 7860,
+    runs: Annotated[Path, typer.Option(help="The folder with all runs.")] = Path("runs"),
+    password: Annotated[
+        str | None,
+        typer.Option(envvar="FOIBLE_PASSWORD", help="Ask for this password; better set as a variable than typed."),
+    ] = None,
+    share: Annotated[bool, typer.Option("--share", help="A public link too; needs a password.")] = False,
+    largest_upload: Annotated[int, typer.Option(help="Largest upload in MB.")] = 1000,
+) -> int:
+    """Open the workbench in a browser.
+
+    Runs started there are ordinary runs: they go on when the page is closed, and every other verb works on them.
+    """
+    try:
+        from foible.ui.app import Settings
+        from foible.ui.server import serve
+    except ImportError as error:
+        if error.name and error.name.startswith("foible"):
+            raise
+        raise MissingExtra(error.name or "starlette", "ui", "the workbench") from None
+
+    serve(Settings(runs, host, password, largest_upload * 1_000_000, share), port)
+    return 0

@@ -1,0 +1,87 @@
+"""The workbench as a web application: routes, what the pages share, and how errors look."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
+
+from foible.errors import FoibleError, StoreError
+from foible.ui.guard import Guard
+from foible.ui.jobs import Jobs
+from foible.ui.pages import browse, compare, export, finding, home, judge, login, pictures, setup, watch
+from foible.ui.render import HERE, Bench, page
+from foible.ui.sessions import Sessions
+from foible.ui.shelf import Shelf
+from foible.ui.workshop import Workshop
+
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a workbench is opened."""
+
+    runs: Path
+    host: str = "127.0.0.1"
+    password: str | None = None
+    largest_upload: int = 1_000_000_000
+    share: bool = False
+
+    def __post_init__(self) -> None:
+        if self.password is not None and len(self.password) < 8:
+            raise FoibleError("the password is shorter than 8 characters", "choose a longer one")
+        if self.password is None and (self.share or self.host not in LOOPBACK):
+            what = "a public link" if self.share else f"listening on {self.host}"
+            raise FoibleError(
+                f"{what} lets others start programs on this machine: it needs a password",
+                "set FOIBLE_PASSWORD or --password, or leave the option out to stay on this machine",
+            )
+
+
+def create_app(settings: Settings) -> Starlette:
+    """The application over one runs folder."""
+    shelf, sessions = Shelf(settings.runs), Sessions(settings.password)
+    rooms = (home, setup, watch, browse, finding, compare, judge, export, login, pictures)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette):  # type: ignore[no-untyped-def]
+        yield
+        sessions.close()
+
+    app = Starlette(
+        routes=[*(r for room in rooms for r in room.routes), Mount("/static", StaticFiles(directory=HERE / "static"))],
+        middleware=[
+            Middleware(
+                Guard,
+                sessions=sessions,
+                hosts=None if settings.password else LOOPBACK,
+            )
+        ],
+        exception_handlers={FoibleError: _explained, HTTPException: _not_found},
+        lifespan=lifespan,
+    )
+    app.state.bench = Bench(shelf, Jobs(shelf), sessions, Workshop(), settings.largest_upload)
+    return app
+
+
+def _explained(request: Request, error: Exception) -> Response:
+    """An error that the user can put right, as a page; as JSON for scripts."""
+    assert isinstance(error, FoibleError)
+    status = 404 if isinstance(error, StoreError) else 400
+    if "application/json" in request.headers.get("accept", ""):
+        return JSONResponse({"message": error.message, "hint": error.hint}, status_code=status)
+    return page("error", status, title="This did not work", message=error.message, hint=error.hint)
+
+
+def _not_found(request: Request, error: Exception) -> Response:  # noqa: ARG001
+    assert isinstance(error, HTTPException)
+    return page("error", error.status_code, title="There is nothing here", message=error.detail, hint="")

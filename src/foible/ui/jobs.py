@@ -1,0 +1,146 @@
+"""Runs as processes: started apart from the page, found again from the runs folder, stopped by a signal.
+
+The page owns nothing. A run goes on when the page is reloaded, closed or killed; `foible resume` on the command line and
+the button on the page do the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+from filelock import FileLock, Timeout
+
+from foible.errors import FoibleError, RecipeError, StoreError
+from foible.store.layout import Layout, disk_errors
+from foible.ui.shelf import Shelf
+
+AT_ONCE = 2  # runs that may be going at the same time
+POLITE = 2  # how far runs step back for the page: both want the same cores
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """Starts, finds and stops the processes of one runs folder."""
+
+    shelf: Shelf
+
+    def start(self, name: str, recipe: Mapping[str, Any]) -> None:
+        """Begin a new run: its folder holds the recipe first, then whatever the process writes."""
+        layout = self.shelf.layout(name)
+        if name in self.shelf.names():
+            raise RecipeError(f"there is a run called '{name}' already", "choose another name")
+        self._must_have_room()
+        with disk_errors(layout.folder):
+            layout.folder.mkdir(parents=True, exist_ok=True)
+            _recipe(layout).write_text(tomli_w.dumps(recipe))
+        self._launch(layout)
+
+    def go_on(self, name: str) -> None:
+        """Take up a run where it stopped."""
+        layout = self.shelf.existing(name)
+        if self.going(name):
+            raise StoreError(f"run '{name}' is going already", "wait for it or stop it")
+        self._must_have_room()
+        self._launch(layout)
+
+    def stop(self, name: str) -> None:
+        """Ask a run to stop; what it has found stays, and it can go on later."""
+        process = process_of(self.shelf.existing(name))
+        if process is None:
+            raise StoreError(
+                f"run '{name}' was not started from this workbench", "stop it where it was started, with Ctrl-C"
+            )
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGINT)
+
+    def going(self, name: str) -> bool:
+        """Whether some process is working on this run."""
+        layout = self.shelf.existing(name)
+        return process_of(layout) is not None or _locked(layout)
+
+    def seconds(self, name: str) -> float:
+        """How long ago the process of this run was started."""
+        note = _note(self.shelf.existing(name))
+        return max(0.0, time.time() - note.stat().st_mtime) if note.is_file() else 0.0
+
+    def complaint(self, name: str) -> str:
+        """The last words of a process that ended with an error; empty when there are none."""
+        log = _log(self.shelf.existing(name))
+        return log.read_text(errors="replace")[-2000:].strip() if log.is_file() else ""
+
+    def _must_have_room(self) -> None:
+        going = [n for n in self.shelf.names() if process_of(self.shelf.layout(n)) is not None]
+        if len(going) >= AT_ONCE:
+            raise FoibleError(f"{' and '.join(going)} are going already", "wait for one of them, or stop it")
+
+    def _launch(self, layout: Layout) -> None:
+        if layout.manifest.exists():
+            words = ["resume", str(layout.folder), "--quiet"]
+        else:
+            words = ["run", str(_recipe(layout)), "--out", str(layout.folder), "--quiet"]
+        with disk_errors(layout.folder), _log(layout).open("wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "foible", *words],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+            _note(layout).write_text(json.dumps({"process": process.pid}))
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, process.pid, POLITE)
+        threading.Thread(target=process.wait, daemon=True).start()  # leaves no zombie behind
+
+
+def process_of(layout: Layout) -> int | None:
+    """The living process that was started for a run; a number that now belongs to another process does not count."""
+    try:
+        process = int(json.loads(_note(layout).read_text())["process"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    words = _command_of(process)
+    return process if "foible" in words and any(Path(w).name == layout.folder.name for w in words) else None
+
+
+def _command_of(process: int) -> list[str]:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{process}/cmdline").read_text(errors="replace").split("\0")
+    if Path("/proc/self").exists():
+        return []
+    shown = subprocess.run(["ps", "-o", "args=", "-p", str(process)], capture_output=True, text=True, check=False)
+    return shown.stdout.split()
+
+
+def _locked(layout: Layout) -> bool:
+    """Whether a process, started anywhere, is writing this run."""
+    if not layout.lock.exists():
+        return False
+    try:
+        with FileLock(layout.lock, timeout=0):
+            return False
+    except Timeout:
+        return True
+
+
+def _recipe(layout: Layout) -> Path:
+    return layout.folder / "recipe.toml"
+
+
+def _note(layout: Layout) -> Path:
+    return layout.folder / "job.json"
+
+
+def _log(layout: Layout) -> Path:
+    return layout.folder / "log.txt"

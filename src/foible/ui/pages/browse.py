@@ -1,0 +1,68 @@
+"""The gallery of a run: the confusion map on top, filters, findings page by page."""
+
+from __future__ import annotations
+
+import math
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from foible.metrics.pairs import ClassPair
+from foible.report.page import LISTED, confusion_matrix
+from foible.store import Run
+from foible.store.answers import read_answers
+from foible.ui.live import state_of
+from foible.ui.pages.cards import card
+from foible.ui.render import bench, page
+from foible.ui.selection import JUDGED, ORDERS, PAGE, is_kept, is_valid, read_filter, select
+
+
+def browse(request: Request) -> Response:
+    """The findings that pass the filter of the address."""
+    shared, name = bench(request), request.path_params["name"]
+    with shared.shelf.open(name) as run:
+        chosen, answers, lines = (
+            read_filter(request.query_params, len(run.classes)),
+            read_answers(run.layout),
+            run.index(),
+        )
+        found = select(lines, chosen, answers)
+        pages = max(1, math.ceil(len(found) / PAGE))
+        number = min(chosen.page, pages)
+        shown = found[(number - 1) * PAGE : number * PAGE]
+        pairs = confusions(run)
+        return page(
+            "browse",
+            here="runs",
+            tab="failures",
+            name=name,
+            title=run.manifest.recipe["title"] or name,
+            state=state_of(shared.jobs, name, run),
+            classes=run.classes,
+            chosen=chosen,
+            total=len(lines),
+            found=len(found),
+            pages=pages,
+            number=number,
+            cards=[(card(run, f.attempt), is_valid(f, answers), is_kept(f, answers)) for f in shown],
+            query=chosen.query(),
+            matrix=confusion_matrix(pairs),
+            listed=pairs[:LISTED],
+            orders=ORDERS,
+            judged=JUDGED,
+            labels=sorted({p.label for p in pairs}),
+            predictions=sorted({p.predicted for p in pairs}),
+        )
+
+
+def confusions(run: Run) -> tuple[ClassPair, ...]:
+    """Which class is taken for which in this run, most frequent first."""
+    counts: dict[tuple[int, int], int] = {}
+    for line in run.index():
+        counts[line.label, line.predicted] = counts.get((line.label, line.predicted), 0) + 1
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(ClassPair(label, predicted, count) for (label, predicted), count in ordered)
+
+
+routes = [Route("/runs/{name}/findings", browse)]

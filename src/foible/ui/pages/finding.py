@@ -1,0 +1,89 @@
+"""One finding: what changed, what the classifier said before and after, the way between the two, how to replay it."""
+
+from __future__ import annotations
+
+import base64
+import shlex
+from dataclasses import dataclass
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from foible.report.wording import percent
+from foible.store import Run
+from foible.store.answers import NOTHING, OTHER, read_answers
+from foible.types import Finding
+from foible.ui.pages.cards import card
+from foible.ui.render import bench, page, png
+from foible.ui.selection import read_filter, select
+from foible.ui.workshop import sheet
+
+BARS = 10  # classes shown with their probabilities
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One class with its probability before and after."""
+
+    name: str
+    role: str
+    before: float
+    after: float
+
+
+def finding(request: Request) -> Response:
+    """The page of a finding; the filter in its address says which ones come before and after."""
+    name, attempt = request.path_params["name"], request.path_params["attempt"]
+    with bench(request).shelf.open(name) as run:
+        chosen, answers = read_filter(request.query_params, len(run.classes)), read_answers(run.layout)
+        found, order = run.finding(attempt), [f.attempt for f in select(run.index(), chosen, answers)]
+        place = order.index(attempt) if attempt in order else -1
+        sees = {NOTHING: "nothing recognisable", OTHER: "another class"} | dict(enumerate(run.classes))
+        return page(
+            "finding",
+            here="runs",
+            tab="failures",
+            name=name,
+            title=run.manifest.recipe["title"] or name,
+            classes=run.classes,
+            finding=found,
+            card=card(run, attempt),
+            bars=bars(run, found),
+            votes=[(sees.get(a, "?"), n) for a, n in answers.votes(attempt).most_common()],
+            previous=order[place - 1] if place > 0 else None,
+            following=order[place + 1] if 0 <= place < len(order) - 1 else None,
+            place=place + 1,
+            count=len(order),
+            query=chosen.query(),
+            generator=run.manifest.recipe["generator"]["use"],
+            command=f"foible replay {shlex.quote(str(run.layout.folder))} --attempt {attempt}",
+        )
+
+
+def path(request: Request) -> Response:
+    """The images from origin to failure in one strip, and what the classifier says of each."""
+    with bench(request).shelf.open(request.path_params["name"]) as run:
+        found = run.finding(request.path_params["attempt"])
+        way = bench(request).workshop.path(run, found)
+        answers = way.probabilities.max(1)
+        steps = [
+            {"text": f"{run.classes[label]} {percent(sure)}", "wrong": label != found.label}
+            for sure, label in zip(answers.values.tolist(), answers.indices.tolist(), strict=True)
+        ]
+        strip = base64.b64encode(png(sheet(way.images))).decode()
+        return JSONResponse({"strip": f"data:image/png;base64,{strip}", "steps": steps})
+
+
+def bars(run: Run, found: Finding) -> list[Bar]:
+    """The classes that matter most, before or after."""
+    pairs = list(zip(found.origin_probabilities, found.probabilities, strict=True))
+    strongest = sorted(range(len(pairs)), key=lambda k: -max(pairs[k]))[:BARS]
+    roles = {found.label: "expected", found.predicted: "predicted"}
+    return [Bar(run.classes[k], roles.get(k, ""), *pairs[k]) for k in sorted(strongest)]
+
+
+routes = [
+    Route("/runs/{name}/findings/{attempt:int}", finding),
+    Route("/runs/{name}/findings/{attempt:int}/path", path),
+]

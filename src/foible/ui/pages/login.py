@@ -1,0 +1,33 @@
+"""The password page."""
+
+from __future__ import annotations
+
+import asyncio
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from foible.ui.guard import cookie
+from foible.ui.render import bench, page
+
+PAUSE = 1.0  # seconds that a wrong password costs
+
+
+async def login(request: Request) -> Response:
+    """Ask for the password; a right one opens the page that was wanted."""
+    target = request.query_params.get("next", "/")
+    target = target if target.startswith("/") and not target.startswith(("//", "/\\")) else "/"
+    if request.method == "GET":
+        return page("login", wrong=False, target=target)
+    body = (await request.body())[:4000]
+    password = parse_qs(body.decode(errors="replace")).get("password", [""])[0]
+    token = bench(request).sessions.sign_in(password)
+    if token is None:
+        await asyncio.sleep(PAUSE)
+        return page("login", 403, wrong=True, target=target)
+    return RedirectResponse(target, status_code=303, headers={"set-cookie": cookie(token)})
+
+
+routes = [Route("/login", login, methods=["GET", "POST"])]

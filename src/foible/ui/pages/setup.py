@@ -1,0 +1,122 @@
+"""Setting up a run: what to test, with what, how hard; what it will cost; what is wrong with it."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qsl
+
+import tomli_w
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from foible.campaign.estimate import most_evaluations
+from foible.campaign.spec import load_recipe, recipe_names
+from foible.errors import RecipeError
+from foible.ui.form import DEFAULTS, SetUp, fields_of
+from foible.ui.live import duration
+from foible.ui.offers import UPLOADED, offers, read_form, with_first_choices
+from foible.ui.render import bench, html, page, session
+from foible.ui.uploads import KINDS, keep_with, receive, table_of
+
+LARGEST_FORM = 20_000
+
+
+def setup(request: Request) -> Response:
+    """The form, filled in from a recipe or from the address."""
+    given = {k: v for k, v in request.query_params.items() if k in DEFAULTS}
+    if name := request.query_params.get("recipe"):
+        if name not in recipe_names():
+            raise RecipeError(f"no recipe '{name[:80]}'", "see the list on the set-up page")
+        given = fields_of(load_recipe(name)) | given
+    chosen = read_form(with_first_choices(given), session(request), bench(request).shelf)
+    recipes = [(n, load_recipe(n).title or n) for n in recipe_names()]
+    uploads = list(session(request).uploads.values())
+    return page(
+        "setup",
+        here="setup",
+        offers=offers(),
+        recipes=recipes,
+        uploads=uploads,
+        kinds=KINDS,
+        largest=bench(request).largest_upload,
+        **_panel(request, chosen),
+    )
+
+
+async def preview(request: Request) -> Response:
+    """What the form stands for: problems, cost, recipe and command; asked for at every change."""
+    chosen = read_form(await _form(request), session(request), bench(request).shelf)
+    return JSONResponse({"html": html("panel", **_panel(request, chosen)), "ready": chosen.recipe is not None})
+
+
+async def probe(request: Request) -> Response:
+    """Load the models, look at them on real images, and say in words what was seen; apart from the other pages."""
+    chosen = read_form(await _form(request), session(request), bench(request).shelf)
+    if chosen.recipe is None:
+        return JSONResponse({"html": html("probe", probe=None), "fine": False})
+    result = await run_in_threadpool(bench(request).workshop.probe, chosen.recipe)
+    return JSONResponse({"html": html("probe", probe=result), "fine": result.fine})
+
+
+async def start(request: Request) -> Response:
+    """Start the run that the form stands for, and show it."""
+    fields, shared = await _form(request), bench(request)
+    chosen = _must_be_right(read_form(fields, session(request), shared.shelf))
+    recipe = chosen.facts
+    name = recipe["name"] = shared.shelf.free_name(recipe["name"])
+    if chosen.uploaded:
+        upload = session(request).upload(chosen.fields["classifier"].removeprefix(UPLOADED))
+        recipe["classifier"] = table_of(keep_with(upload, shared.shelf.layout(name)))
+    shared.jobs.start(name, recipe)
+    return RedirectResponse(f"/runs/{name}", status_code=303)
+
+
+def recipe_file(request: Request) -> Response:
+    """The set-up of an address as a recipe file."""
+    chosen = _must_be_right(read_form(dict(request.query_params), session(request), bench(request).shelf))
+    headers = {"Content-Disposition": f'attachment; filename="{chosen.facts["name"]}.toml"'}
+    return Response(tomli_w.dumps(chosen.facts), media_type="application/toml", headers=headers)
+
+
+async def upload(request: Request) -> Response:
+    """Take a classifier file for this session."""
+    taken = await receive(request, session(request), bench(request).largest_upload)
+    return JSONResponse({"key": f"{UPLOADED}{taken.key}", "name": taken.name})
+
+
+def _must_be_right(chosen: SetUp) -> SetUp:
+    if chosen.recipe is None:
+        raise RecipeError(chosen.problems[0].message, chosen.problems[0].hint)
+    return chosen
+
+
+def _panel(request: Request, chosen: SetUp) -> dict[str, Any]:
+    """Cost, recipe and command of a set-up."""
+    if chosen.recipe is None:
+        return {"setup": chosen, "cost": "", "most": 0, "recipe": "", "probe": None}
+    recipe = chosen.recipe
+    most = most_evaluations(recipe.attempts, recipe.baseline.attempts, recipe.budget.evaluations)
+    known = bench(request).workshop.known_probe(recipe)
+    cost = f"At most about {duration(most / known.rate + 5)} on this machine" if known and known.rate else ""
+    return {"setup": chosen, "cost": cost, "most": most, "recipe": tomli_w.dumps(chosen.facts), "probe": known}
+
+
+async def _form(request: Request) -> dict[str, str]:
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > LARGEST_FORM:
+            raise RecipeError("the form is too long", "shorten the name")
+    return {k: v for k, v in parse_qsl(body.decode(errors="replace")) if k in DEFAULTS}
+
+
+routes = [
+    Route("/setup", setup),
+    Route("/setup/preview", preview, methods=["POST"]),
+    Route("/setup/probe", probe, methods=["POST"]),
+    Route("/setup/recipe.toml", recipe_file),
+    Route("/runs", start, methods=["POST"]),
+    Route("/uploads", upload, methods=["POST"]),
+]

@@ -1,0 +1,79 @@
+"""Pages from templates. Everything that comes from users or files is escaped."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from numpy.typing import NDArray
+from PIL import Image
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from foible.report import wording
+from foible.ui.jobs import Jobs
+from foible.ui.live import duration
+from foible.ui.sessions import Session, Sessions
+from foible.ui.shelf import Shelf
+from foible.ui.workshop import Workshop
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Everything the pages share."""
+
+    shelf: Shelf
+    jobs: Jobs
+    sessions: Sessions
+    workshop: Workshop
+    largest_upload: int
+
+
+def bench(request: Request) -> Bench:
+    """What the pages share, from a request."""
+    shared: Bench = request.app.state.bench
+    return shared
+
+
+def session(request: Request) -> Session:
+    """The session a request belongs to."""
+    mine: Session = request.state.session
+    return mine
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    environment.globals |= {"words": wording, "duration": duration}
+    return environment
+
+
+def html(template: str, **values: Any) -> str:
+    """A template filled in."""
+    return _environment().get_template(f"{template}.html.jinja").render(**values)
+
+
+def page(template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """A whole page."""
+    return HTMLResponse(html(template, **values), status_code=status)
+
+
+def png(pixels: NDArray[np.uint8]) -> bytes:
+    """Pixels (H, W) or (H, W, 3) as a PNG."""
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def picture(pixels: NDArray[np.uint8]) -> Response:
+    """Pixels as a PNG that a browser may keep for an hour."""
+    return Response(png(pixels), media_type="image/png", headers={"Cache-Control": "private, max-age=3600"})

@@ -1,0 +1,150 @@
+"""A workbench of its own for the whole session, and a real Chromium to look at it with.
+
+Debian's chromium is driven by Playwright; `playwright install` is not needed. Without a browser the tests are skipped
+on a developer's machine and fail where CI is set.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from foible.api import run as run_campaign
+from foible.testing.toys import toy_recipe, write_toy_images
+
+SLOW = 180_000  # milliseconds: a busy machine is no reason to fail
+ARGUMENTS = (  # noqa: SIM905
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+
+
+def chromium_path():
+    """A Chromium on this machine; None when there is none."""
+    names = (os.environ.get("CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome")
+    return next((found for name in names if name and (found := shutil.which(name))), None)
+
+
+def _must_have(condition, reason):
+    if condition:
+        return
+    if os.environ.get("CI"):
+        pytest.fail(f"{reason}; browser tests must not be skipped in CI")
+    pytest.skip(f"{reason}: apt install chromium && pip install playwright")
+
+
+def first_paint(page):
+    """Milliseconds until the browser had drawn something of the page it is on."""
+    entry = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+    return page.wait_for_function(entry, timeout=SLOW).json_value()
+
+
+def slowness():
+    """How much slower this machine is than a quiet one: others may be using it."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
+@dataclass
+class Bench:
+    """A running workbench."""
+
+    address: str
+    runs: Path
+    process: subprocess.Popen
+
+
+def open_bench(folder, *options, environment=None):
+    """Start `foible ui` on a free port and wait until it answers."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "foible", "ui", "--port", "0", "--runs", str(folder), *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, **(environment or {})},
+    )
+    line = process.stdout.readline()
+    assert "foible is at http://" in line, line + process.stdout.read()
+    address = line.split("foible is at ")[1].split()[0]
+    for _ in range(120):
+        try:
+            urllib.request.urlopen(address, timeout=30).close()
+            break
+        except OSError:
+            time.sleep(0.5)
+    return Bench(address, Path(folder), process)
+
+
+def close_bench(bench):
+    bench.process.send_signal(signal.SIGTERM)
+    bench.process.wait(60)
+
+
+@pytest.fixture(scope="session")
+def runs(tmp_path_factory):
+    """A runs folder that has two finished runs of the toy models."""
+    folder = tmp_path_factory.mktemp("bench")
+    images = write_toy_images(folder / "toys")
+    for name, extent in (("toy-wide", 0.02), ("toy-narrow", 0.01)):
+        recipe = toy_recipe(
+            images, name=name, title=f"Bars, {name}", attempts=30, search={"use": "genetic", "extent": extent}
+        )
+        run_campaign(recipe, folder / "runs" / name)
+    return folder / "runs"
+
+
+@pytest.fixture(scope="session")
+def bench(runs, tmp_path_factory):
+    cache = tmp_path_factory.mktemp("cache")
+    opened = open_bench(runs, environment={"FOIBLE_CACHE": str(cache)})
+    yield opened
+    close_bench(opened)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        _must_have(False, "playwright is not installed")
+    path = chromium_path()
+    _must_have(path, "no chromium was found")
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def person(browser, bench):
+    """Someone at a browser of their own; every page they open is checked for foreign requests and script errors."""
+    opened = []
+
+    def sit_down(**options):
+        context = browser.new_context(base_url=bench.address, viewport={"width": 1280, "height": 860}, **options)
+        context.set_default_timeout(SLOW)
+        page = context.new_page()
+        page.set_default_navigation_timeout(SLOW)
+        page.complaints, page.foreign = [], []
+        page.on("pageerror", lambda error: page.complaints.append(str(error)))
+        page.on(
+            "request",
+            lambda request: (
+                page.foreign.append(request.url)
+                if not request.url.startswith((bench.address, "data:", "blob:"))
+                else None
+            ),
+        )
+        opened.append((context, page))
+        return page
+
+    yield sit_down
+    for context, page in opened:
+        assert not page.complaints and not page.foreign
+        context.close()

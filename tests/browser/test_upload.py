@@ -1,0 +1,95 @@
+"""A classifier of one's own: a good one is tried and run, a hostile one is refused, nobody else sees either."""
+
+import pickle
+
+import pytest
+import torch
+from playwright.sync_api import expect
+
+from foible.store import open_run
+from foible.zoo import entry
+
+from .conftest import SLOW
+
+
+class Hostile:
+    """Unpickling this would leave a file behind."""
+
+    def __init__(self, path):
+        self.path = str(path)
+
+    def __reduce__(self):
+        return open, (self.path, "w")
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory):
+    path = tmp_path_factory.mktemp("good") / "my-own-net.safetensors"
+    path.write_bytes(entry("mnist-deepconv").path().read_bytes())
+    return path
+
+
+def send(page, path):
+    page.goto("/setup")
+    page.locator("#file").set_input_files(path)
+
+
+def test_a_good_classifier_is_probed_and_run_and_stays_with_its_run(person, bench, good):
+    page = person()
+    send(page, good)
+    expect(page.locator("#upload-status")).to_have_text("my-own-net.safetensors is here.", timeout=SLOW)
+    expect(page.locator("#probe")).to_contain_text("'my-own-net' is right on", timeout=SLOW)
+    for field, value in {"attempts": 3, "evaluations": 300}.items():
+        page.locator(f"[name={field}]").fill(str(value))
+    page.get_by_text("More settings").click()
+    page.locator("[name=baseline]").fill("0")
+    page.locator("[name=name]").fill("browser-own")
+    expect(page.locator("#panel .cost b")).to_contain_text("At most about", timeout=SLOW)
+    page.get_by_text("Recipe and command").click()
+    expect(page.locator("#recipe")).to_contain_text('"my-own-net.safetensors"')
+    page.get_by_role("button", name="Start the run").click()
+    page.wait_for_url("**/runs/browser-own")
+    expect(page.locator(".progress .state")).to_have_text("complete", timeout=SLOW)
+    assert (bench.runs / "browser-own" / "my-own-net.safetensors").is_file()
+    assert any("my-own-net" in name for name in open_run(bench.runs / "browser-own").manifest.digests)
+
+
+def test_two_people_do_not_see_each_others_uploads(person, good):
+    ada, ben = person(), person()
+    send(ada, good)
+    expect(ada.locator("#upload-status")).to_contain_text("is here", timeout=SLOW)
+    key = ada.locator("input[name=classifier]:checked").get_attribute("value")
+    assert key.startswith("upload:")
+    ada.reload()
+    expect(ada.locator("#classifiers")).to_contain_text("my-own-net")
+    ben.goto("/setup")
+    expect(ben.locator("#classifiers")).not_to_contain_text("my-own-net")
+    ben.goto(f"/setup?classifier={key}")
+    expect(ben.locator(".problem")).to_contain_text("not there any more")
+
+
+def test_hostile_files_are_refused_and_run_nothing(person, tmp_path):
+    trace = tmp_path / "trace"
+    pickled = pickle.dumps(Hostile(trace))
+    (tmp_path / "disguised.safetensors").write_bytes(pickled)
+    (tmp_path / "weights.pkl").write_bytes(pickled)
+    (tmp_path / "script.py").write_text("open('trace', 'w')")
+    (tmp_path / "generator.safetensors").write_bytes(entry("mnist-vae").path().read_bytes())
+    (tmp_path / "empty.safetensors").write_bytes(b"")
+    torch.save(Hostile(trace), tmp_path / "model.pth")
+    expected = {
+        "disguised.safetensors": "cannot be read",
+        "weights.pkl": "is not taken",
+        "script.py": "is not taken",
+        "generator.safetensors": "one of the generators",
+        "empty.safetensors": "empty",
+    }
+    page = person()
+    page.goto("/setup")
+    before = page.locator("input[name=classifier]").count()
+    for name, words in expected.items():
+        page.locator("#file").set_input_files(tmp_path / name)
+        expect(page.locator("#upload-status")).to_contain_text("Not taken: ", timeout=SLOW)
+        expect(page.locator("#upload-status")).to_contain_text(words, timeout=SLOW)
+    assert page.locator("input[name=classifier]").count() == before
+    assert not trace.exists()

@@ -1,0 +1,92 @@
+"""What pages answer, and that no path from a browser is used as one."""
+
+import io
+import zipfile
+
+import pytest
+
+from foible.store import open_run
+from foible.store.answers import read_answers
+from foible.store.layout import Layout
+
+
+def test_every_page_of_a_run_is_there(visit, runs):
+    client = visit()
+    attempt = open_run(runs / "toy").index()[0].attempt
+    for path in ("", "/live", "/findings", f"/findings/{attempt}", "/judge", "/export", "/report"):
+        answer = client.get(f"/runs/toy{path}")
+        assert answer.status_code == 200, path
+        assert "taken for" in answer.text or path in {"/judge", "/export"}
+    assert client.get("/").text.count('class="run"') == 1
+    assert "toy-classifier" not in client.get("/setup").text
+
+
+@pytest.mark.parametrize("name", ["%2e%2e", "..%2f..%2fetc", ".hidden", "a%00b", "toy%2f..", "absent", "x" * 200])
+@pytest.mark.parametrize("page", ["", "/live", "/findings", "/export/findings.zip", "/report"])
+def test_no_name_leads_out_of_the_runs_folder(visit, name, page):
+    assert visit().get(f"/runs/{name}{page}").status_code in {307, 400, 404}
+
+
+@pytest.mark.parametrize("file", ["manifest.json", "..%2fmanifest.json", "run.sqlite", "%2e%2e"])
+def test_only_exports_can_be_fetched(visit, file):
+    assert visit().get(f"/runs/toy/export/{file}").status_code == 404
+
+
+def test_static_files_stay_in_their_folder(visit):
+    assert visit().get("/static/style.css").status_code == 200
+    assert visit().get("/static/../app.py").status_code == 404
+    assert visit().get("/static/%2e%2e/app.py").status_code == 404
+
+
+def test_a_run_that_others_write_appears_while_it_is_read(visit, runs):
+    (runs / "fresh").mkdir()
+    (runs / "fresh" / "recipe.toml").write_text("")
+    client = visit()
+    assert 'data-state="not begun"' in client.get("/runs/fresh").text
+    assert "fresh" in client.get("/").text
+    (runs / "broken").mkdir()
+    (runs / "broken" / "manifest.json").write_text("{}")
+    (runs / "broken" / "run.sqlite").write_text("no database")
+    assert 'data-state="damaged"' in client.get("/").text
+
+
+def test_thousands_of_images_can_be_taken_away(visit, runs):
+    run = open_run(runs / "toy")
+    row = run.database.execute("SELECT * FROM findings LIMIT 1").fetchone()
+    names = [c[1] for c in run.database.execute("PRAGMA table_info(findings)")]
+    import sqlite3
+
+    with sqlite3.connect(runs / "toy" / "run.sqlite") as database:
+        for attempt in range(1000, 4000):
+            values = [attempt if n == "attempt" else v for n, v in zip(names, row, strict=True)]
+            database.execute(f"INSERT INTO findings VALUES ({','.join('?' * len(values))})", values)
+    client = visit()
+    with zipfile.ZipFile(io.BytesIO(client.get("/runs/toy/export/findings.zip").content)) as archive:
+        assert len(archive.namelist()) > 6000
+    assert client.get("/runs/toy/findings?page=100").text.count('class="card"') == 24
+
+
+def test_answers_are_checked(visit, runs):
+    client = visit()
+    attempt = open_run(runs / "toy").index()[0].attempt
+
+    def say(**values):
+        text = "&".join(f"{k}={v}" for k, v in values.items())
+        return client.post("/runs/toy/judge/answer", content=text, headers={"accept": "application/json"}).status_code
+
+    assert say(person="Ada", attempt=attempt, answer=1) == 200
+    assert say(person="Ada", attempt=attempt, answer=2) == 200, "an answer can be changed"
+    assert say(person="", attempt=attempt, answer=1) == 400
+    assert say(person="Ada", attempt=attempt, answer=7) == 400
+    assert say(person="Ada", attempt=99999, answer=1) == 404
+    assert say(person="Ada", attempt="x", answer="y") == 400
+    assert read_answers(Layout(runs / "toy")).by_person == {"Ada": {attempt: 2}}
+
+
+def test_text_from_users_is_escaped(visit, runs):
+    client = visit()
+    attempt = open_run(runs / "toy").index()[0].attempt
+    client.post("/runs/toy/judge/answer", content=f"person=<script>x</script>&attempt={attempt}&answer=1")
+    page = client.get("/runs/toy/judge").text
+    assert "<script>x" not in page and "&lt;script&gt;x" in page
+    assert "<b>" not in client.get("/setup?name=<b>").text.split('name="name"')[1].split(">")[0]
