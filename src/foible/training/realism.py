@@ -59,7 +59,7 @@ def _distance(fid: Any) -> float:
     """FID, or NaN where the features are too few or too alike for a matrix root; KID is still a number then."""
     try:
         return float(fid.compute())
-    except torch.linalg.LinAlgError:
+    except torch.linalg.LinAlgError:  # type: ignore[attr-defined]
         return float("nan")
 
 
