@@ -5,7 +5,7 @@ import pytest
 import torch
 from PIL import Image
 
-from foible.domains import load_domain, real_images
+from foible.domains import load_domain, real_images, where_images_are
 from foible.domains.arrays import undo_differences
 from foible.domains.images import rounded, to_bytes, to_images
 from foible.errors import DataError, RecipeError
@@ -57,8 +57,10 @@ def test_sources_are_tried_in_order(tmp_path, monkeypatch):
     monkeypatch.setattr("foible.domains.sources.CHECKOUT", tmp_path / "nowhere" / "else")
     monkeypatch.chdir(tmp_path / "..")
     assert len(real_images(domain).labels) == 1000, "nothing else is there: the embedded sample"
+    assert where_images_are(domain) == "the sample that comes with foible"
     monkeypatch.setenv("FOIBLE_DATA", str(folder))
     assert len(real_images(domain).labels) == 20, "a file in a data folder"
+    assert where_images_are(domain) == f"mnist.npz in {folder}"
     assert len(real_images(domain, named).labels) == 10, "what the user names comes first"
 
 

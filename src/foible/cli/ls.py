@@ -57,21 +57,12 @@ def _zoo() -> list[tuple[str, ...]]:
 
 
 def _domains() -> list[tuple[str, ...]]:
-    from foible.domains import domain_names, load_domain, real_images
+    from foible.domains import domain_names, load_domain, where_images_are
 
     rows: list[tuple[str, ...]] = []
-    for name in domain_names():
-        domain = load_domain(name)
-        images = real_images(domain)
-        rows.append(
-            (
-                name,
-                domain.title,
-                "x".join(map(str, domain.shape)),
-                f"{len(domain.classes)} classes",
-                f"{len(images.labels)} images from {images.source}",
-            )
-        )
+    for domain in map(load_domain, domain_names()):
+        size, count = "x".join(map(str, domain.shape)), f"{len(domain.classes)} classes"
+        rows.append((domain.name, domain.title, size, count, f"images: {where_images_are(domain)}"))
     return rows
 
 

@@ -45,6 +45,18 @@ def real_images(domain: Domain, where: str | Path | None = None, split: str = "t
     return next(_around(domain, split))
 
 
+def where_images_are(domain: Domain) -> str:
+    """Where real images of a domain would come from, without reading them."""
+    if domain.folder is not None:
+        return f"folder {domain.folder}"
+    for folder in data_folders():
+        if domain.file and (folder / domain.file).is_file():
+            return f"{domain.file} in {folder}"
+        if domain.library and in_library(folder, domain.library):
+            return f"torchvision {domain.library} in {folder}"
+    return "the sample that comes with foible" if domain.sample else "none here: name some with --data"
+
+
 def _around(domain: Domain, split: str) -> Iterator[RealImages]:
     for folder in data_folders():
         yield from _dataset_in(domain, folder, split)
