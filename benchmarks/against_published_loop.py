@@ -7,6 +7,7 @@ published loop's failures are still failures when the image is rounded to 8 bits
 from __future__ import annotations
 
 import argparse
+import copy
 import random
 import tempfile
 import time
@@ -35,26 +36,27 @@ def main() -> None:
         run(campaign, Path(folder) / "run")
         ours = time.perf_counter() - begin
         outcomes = [o for o in open_run(Path(folder) / "run").outcomes() if o.status is not Status.REJECTED]
-    origins = origin_latents(campaign, outcomes)
+    generator, classifier = as_published(campaign.generator.network), as_published(campaign.classifier.module)
+    origins = origin_latents(campaign, generator, outcomes)
     begin, published = time.perf_counter(), []
     random.seed(0)
     torch.manual_seed(0)
     bounds = (float(campaign.generator.space.low), float(campaign.generator.space.high))
     step = initial_step(extent, campaign.generator.space)
     for outcome, origin in zip(outcomes, origins, strict=True):
-        published.append(
-            search_one_seed(
-                campaign.generator.network, campaign.classifier.module, origin[None], outcome.label, bounds, step
-            )
-        )
+        published.append(search_one_seed(generator, classifier, origin[None], outcome.label, bounds, step))
     theirs = time.perf_counter() - begin
     write(f"against_published_loop_{extent}", figures(campaign, outcomes, published, ours, theirs))
 
 
-@torch.no_grad()
-def origin_latents(campaign, outcomes):
+def as_published(network):
+    """A copy as the published scripts use it: plain memory format, and gradients never switched off."""
+    return copy.deepcopy(network).to(memory_format=torch.contiguous_format).requires_grad_(True)
+
+
+def origin_latents(campaign, generator, outcomes):
     rows = torch.tensor([int(o.source.rpartition("#")[2]) for o in outcomes])
-    return campaign.generator.encode(campaign.data.images(rows), None)
+    return generator.posterior(campaign.data.images(rows))[0]
 
 
 @torch.no_grad()

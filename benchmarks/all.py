@@ -12,6 +12,7 @@ SCRIPTS = [
     ["against_published_loop.py", "--extent", "high"],
     ["against_published_loop.py", "--extent", "low", "--attempts", "40"],
     ["memory.py"],
+    ["sandbox_overhead.py"],
 ]
 
 for script in SCRIPTS:

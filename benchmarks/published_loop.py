@@ -67,4 +67,5 @@ def search_one_seed(
 
 def _margin(row: Tensor, label: int) -> float:
     others = torch.cat([row[:label], row[label + 1 :]])
-    return float(row[label] - others.max())
+    margin: float = (row[label] - others.max()).item()
+    return margin

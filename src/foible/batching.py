@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import torch
 from torch import Tensor
@@ -75,22 +74,22 @@ def fastest_chunk(
         run: runs one chunk of a given size.
         rounds: numbers of rows that come at a time, most of them from full lanes.
         sizes: what to choose from.
-        seconds: how long to measure, shared out equally.
+        seconds: how long to measure.
     """
 
+    for size in sizes:
+        run(size)  # the first call pays for warming up
+    quickest = dict.fromkeys(sizes, float("inf"))
+    deadline = time.perf_counter() + seconds
+    while True:  # in turn, so that a busy moment of the machine falls on all of them
+        for size in sizes:
+            begin = time.perf_counter()
+            run(size)
+            quickest[size] = min(quickest[size], time.perf_counter() - begin)
+        if time.perf_counter() >= deadline:
+            break
+
     def cost(size: int) -> float:
-        one = _quickest(partial(run, size), seconds / len(sizes))
-        return sum(math.ceil(rows / size) * one / rows for rows in rounds)
+        return sum(math.ceil(rows / size) * quickest[size] / rows for rows in rounds)
 
     return min(sizes, key=cost)
-
-
-def _quickest(call: Callable[[], None], seconds: float) -> float:
-    """The shortest of the times a call takes within some seconds; the first one pays for warming up."""
-    call()
-    best, deadline = float("inf"), time.perf_counter() + seconds
-    while best == float("inf") or time.perf_counter() < deadline:
-        begin = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - begin)
-    return best

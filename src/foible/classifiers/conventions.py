@@ -87,7 +87,7 @@ def choose(network: Network, said: Said, images: Images, labels: Tensor, columns
     if values is not None:
         preprocessing, source = replace(fitting, **values[0]), values[1]
         return Chosen(preprocessing, f"input: {preprocessing} ({source})")
-    trials = [_tried(network, g, images, labels, columns) for g in _conventions(fitting, images)]
+    trials = [_tried(network, g, images, labels, columns) for g in conventions(fitting, images)]
     if max(t.accuracy for t in trials) < GOOD and (base.channels is None or base.size is None):
         trials += _elsewhere(network, geometries, images, labels, columns)
     if max(t.accuracy for t in trials) < GOOD and max(t.reordered().accuracy for t in trials) >= GOOD:
@@ -114,7 +114,7 @@ def _geometries(base: Preprocessing, images: Images) -> Iterator[Preprocessing]:
             yield replace(base, channels=count, size=size)
 
 
-def _conventions(base: Preprocessing, images: Images) -> Iterator[Preprocessing]:
+def conventions(base: Preprocessing, images: Images) -> Iterator[Preprocessing]:
     """The ways in which values are commonly scaled, the plainest first."""
     yield base
     yield replace(base, range=(0.0, 255.0))
@@ -139,7 +139,7 @@ def _elsewhere(
             break
         if (geometry.size not in LIKELY and len(geometries) > 2) or _problem(network, geometry, images) is not None:
             continue
-        for convention in _conventions(geometry, images):
+        for convention in conventions(geometry, images):
             trial = _tried(network, convention, images[:FEW], labels[:FEW], columns)
             if trial.accuracy > max(best, GOOD):
                 best = trial.accuracy

@@ -25,7 +25,9 @@ Generator = Annotated[
 ClassifierOption = Annotated[
     str | None,
     typer.Option(
-        "--classifier", help="Another classifier: zoo name, .safetensors file or file.py:Name.", show_default=False
+        "--classifier",
+        help="Another classifier: zoo name, model file (.safetensors, .pt, .pt2, .onnx), hub name or file.py:Name.",
+        show_default=False,
     ),
 ]
 Data = Annotated[

@@ -31,7 +31,7 @@ class Limits:
 
     memory_gb: float = 4.0
     call_seconds: float = 60.0
-    load_seconds: float = 120.0
+    load_seconds: float = 240.0
     cpu_seconds: float = 48 * 3600.0
     scratch_mb: float = 256.0
 

