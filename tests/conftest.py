@@ -15,6 +15,11 @@ def _own_cache(tmp_path_factory, monkeypatch):
     monkeypatch.setenv("FOIBLE_CACHE", str(tmp_path_factory.mktemp("cache")))
 
 
+@pytest.fixture(autouse=True)
+def _same_random_numbers_every_time():
+    torch.manual_seed(0)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _one_thread_per_worker():
     torch.set_num_threads(1)

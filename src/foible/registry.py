@@ -19,8 +19,25 @@ from typing import Any
 from foible.errors import FoibleError, RecipeError, did_you_mean
 
 BUILT_IN: dict[str, dict[str, str]] = {
-    "generators": {"vae": "foible.generators.vae:VAE"},
+    "generators": {
+        "vae": "foible.generators.vae:VAE",
+        "gan": "foible.generators.gan:GAN",
+        "diffusion": "foible.generators.diffusion:Diffusion",
+        "autoencoder": "foible.generators.autoencoder:Autoencoder",
+        "text_to_image": "foible.generators.text_to_image:TextToImage",
+        "biggan": "foible.generators.biggan:BigGAN",
+    },
     "classifiers": {"module": "foible.classifiers.module:ModuleClassifier"},
+    "networks": {
+        "deepconv": "foible.classifiers.networks.deepconv:DeepConv",
+        "lenet1": "foible.classifiers.networks.lenet:lenet1",
+        "lenet4": "foible.classifiers.networks.lenet:lenet4",
+        "lenet5": "foible.classifiers.networks.lenet:lenet5",
+        "vgg": "foible.classifiers.networks.vgg:VGG",
+        "residual": "foible.classifiers.networks.reference:Residual",
+        "all_convolutional": "foible.classifiers.networks.reference:AllConvolutional",
+        "separable": "foible.classifiers.networks.reference:Separable",
+    },
     "kinds": {
         "exported": "foible.classifiers.exported:ExportedNetwork",
         "function": "foible.classifiers.function:FunctionNetwork",
@@ -30,7 +47,6 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "torchscript": "foible.classifiers.torchscript:TorchScriptNetwork",
         "weights": "foible.classifiers.weights:WeightsNetwork",
     },
-    "networks": {"deepconv": "foible.classifiers.networks:DeepConv"},
     "objectives": {"margin": "foible.objectives.margin:Margin"},
     "oracles": {"misclassified": "foible.oracles.misclassified:Misclassified"},
     "searches": {
@@ -39,6 +55,8 @@ BUILT_IN: dict[str, dict[str, str]] = {
     },
     "learners": {
         "vae": "foible.training.vae:VAELearner",
+        "gan": "foible.training.gan:GANLearner",
+        "diffusion": "foible.training.diffusion:DiffusionLearner",
         "classifier": "foible.training.classifier:ClassifierLearner",
     },
     "validators": {},

@@ -19,14 +19,14 @@ BLOCK = re.compile(r"^```(python|sh|toml)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 @pytest.mark.parametrize("page", [p for p in PAGES if BLOCK.search(p.read_text())], ids=lambda p: p.stem)
 def test_code_blocks_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    script = []
+    monkeypatch.syspath_prepend(tmp_path)
+    names = {}
     for language, code in BLOCK.findall(page.read_text()):
         named = re.match(r"# file: (\S+)\n", code)
         if named:
             (tmp_path / named[1]).write_text(code)
         elif language == "python":
-            script.append(code)
-            run([sys.executable, "-c", "\n".join(script)], tmp_path)
+            exec(compile(code, page.name, "exec"), names)
         elif language == "sh":
             run(["bash", "-ec", code], tmp_path)
         else:

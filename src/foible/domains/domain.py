@@ -32,7 +32,10 @@ class Domain(BaseModel):
     sample: str | None = None
     folder: str | None = None
     resize: bool = False
+    partial: bool = False  # a tree of images may hold some of the classes only
     licence: str = ""
+    classifier: str | None = None  # the zoo's default system under test
+    references: tuple[str, ...] = ()  # the zoo's judges: never the system under test by default
 
     def class_index(self, text: str) -> int:
         """The index of a class given by name or number."""

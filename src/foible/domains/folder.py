@@ -73,14 +73,22 @@ def read_pixels(path: Path, shape: tuple[int, int, int], resize: bool = False) -
 class ImageFolder:
     """Labelled images read from a tree when they are needed."""
 
-    def __init__(self, root: Path, classes: tuple[str, ...], shape: tuple[int, int, int], resize: bool = False) -> None:
+    def __init__(
+        self,
+        root: Path,
+        classes: tuple[str, ...],
+        shape: tuple[int, int, int],
+        resize: bool = False,
+        partial: bool = False,
+    ) -> None:
         present = {p.name for p in class_folders(root)}
         missing = [c for c in classes if c not in present]
-        if missing:
+        if missing and not (partial and len(missing) < len(classes)):
             raise DataError(
                 f"folder '{root}' lacks the classes {', '.join(missing)}", f"it has: {', '.join(sorted(present))}"
             )
-        found = [(path, label) for label, name in enumerate(classes) for path in image_files(root / name)]
+        known = [(label, name) for label, name in enumerate(classes) if name in present]
+        found = [(path, label) for label, name in known for path in image_files(root / name)]
         if not found:
             raise DataError(f"no images in '{root}'", f"expected {root}/<class>/*.png (or jpg, bmp, webp, tiff)")
         self.source = f"folder {root}"

@@ -69,7 +69,7 @@ def _named(domain: Domain, path: Path, split: str) -> RealImages:
 
 def _tree(domain: Domain, root: Path, split: str) -> RealImages:
     inner = root / split
-    return ImageFolder(inner if inner.is_dir() else root, domain.classes, domain.shape, domain.resize)
+    return ImageFolder(inner if inner.is_dir() else root, domain.classes, domain.shape, domain.resize, domain.partial)
 
 
 def _sample(domain: Domain) -> RealImages:

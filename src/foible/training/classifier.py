@@ -1,7 +1,8 @@
-"""Learner for classifiers: cross-entropy, with label smoothing and small shifts where the recipe asks for them."""
+"""Learner for classifiers: cross-entropy, with label smoothing and augmentation where the recipe asks for them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
@@ -11,6 +12,7 @@ from torch.nn import functional
 from foible.classifiers.module import ModuleClassifier
 from foible.domains import Domain, RealImages
 from foible.registry import build
+from foible.training.augment import Augmentation
 from foible.types import Images
 from foible.zoo.files import Header
 
@@ -23,7 +25,9 @@ class ClassifierLearner:
         network: a name in the registry's `networks` table.
         config: parameters of the network.
         label_smoothing: share of the target spread over the other classes.
-        shift: largest random shift in pixels while training; 0 = no augmentation.
+        augment: changes to training images, as in `Augmentation`.
+        mean: per channel, subtracted from images before the network sees them.
+        std: per channel, divided by after the mean.
     """
 
     role, family, watch = "classifiers", "module", "error"
@@ -34,22 +38,30 @@ class ClassifierLearner:
         network: str = "deepconv",
         config: dict[str, Any] | None = None,
         label_smoothing: float = 0.0,
-        shift: int = 0,
+        augment: dict[str, Any] | None = None,
+        mean: tuple[float, ...] = (0.0,),
+        std: tuple[float, ...] = (1.0,),
     ) -> None:
         self.domain, self.network_name = domain, network
         self.config = {"shape": list(domain.shape), "classes": len(domain.classes), **(config or {})}
         self.network: nn.Module = build("networks", network, self.config).to(memory_format=torch.channels_last)
-        self.label_smoothing, self.shift = label_smoothing, shift
+        self.label_smoothing, self.augment = label_smoothing, Augmentation(**(augment or {}))
+        self.normalisation = {"mean": list(mean), "std": list(std)}
+        self._mean, self._std = (torch.tensor(v).view(1, -1, 1, 1) for v in (mean, std))
 
-    def loss(self, images: Images, labels: Tensor, progress: float) -> Tensor:  # noqa: ARG002
+    @property
+    def parts(self) -> Mapping[str, nn.Module]:
+        """The whole network."""
+        return {"classifier": self.network}
+
+    def losses(self, images: Images, labels: Tensor, progress: float) -> Iterator[tuple[str, Tensor]]:  # noqa: ARG002
         """Cross-entropy of a batch."""
-        if self.shift:
-            images = _shifted(images, self.shift)
-        return functional.cross_entropy(self.network(images), labels, label_smoothing=self.label_smoothing)
+        logits = self._logits(self.augment(images))
+        yield "classifier", functional.cross_entropy(logits, labels, label_smoothing=self.label_smoothing)
 
     def measure(self, images: Images, labels: Tensor) -> dict[str, Tensor]:
         """Error (share of wrong answers) and cross-entropy per image."""
-        logits = self.network(images)
+        logits = self._logits(images)
         return {
             "error": (logits.argmax(1) != labels).float(),
             "cross_entropy": functional.cross_entropy(logits, labels, reduction="none"),
@@ -57,7 +69,12 @@ class ClassifierLearner:
 
     def header(self) -> Header:
         """How the trained classifier is rebuilt."""
-        config = {"network": self.network_name, "network_config": self.config, "classes": list(self.domain.classes)}
+        config = {
+            "network": self.network_name,
+            "network_config": self.config,
+            "classes": list(self.domain.classes),
+            **self.normalisation,
+        }
         return Header(role=self.role, family=self.family, domain=self.domain.name, config=config)
 
     def tensors(self, data: RealImages) -> dict[str, Tensor]:  # noqa: ARG002
@@ -69,10 +86,7 @@ class ClassifierLearner:
         """Figures of the stored model on test images, per image."""
         return {"test_accuracy": (model(images).argmax(1) == labels).float()}
 
-
-def _shifted(images: Images, most: int) -> Images:
-    """The batch moved by one random offset per call, zeros coming in at the edge."""
-    dx, dy = torch.randint(-most, most + 1, (2,)).tolist()
-    height, width = images.shape[-2:]
-    padded = functional.pad(images, (most, most, most, most))
-    return padded[..., most + dy : most + dy + height, most + dx : most + dx + width]
+    def _logits(self, images: Images) -> Tensor:
+        normal = ((images - self._mean) / self._std).contiguous(memory_format=torch.channels_last)
+        logits: Tensor = self.network(normal)
+        return logits

@@ -3,44 +3,36 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Protocol
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 
 from foible.domains import RealImages
-from foible.errors import StoreError
+from foible.training.checkpoint import read_checkpoint, write_checkpoint
+from foible.training.settings import FitSettings, optimiser_for, schedule_for
 from foible.types import Images
-
-
-class FitSettings(BaseModel):
-    """How to train: the `[fit]` table of a training recipe."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    epochs: int = Field(20, ge=1)
-    batch: int = Field(128, ge=1)
-    learning_rate: float = Field(1e-3, gt=0)
-    weight_decay: float = Field(0.0, ge=0)
-    schedule: Literal["constant", "one-cycle"] = "one-cycle"
-    patience: int | None = Field(None, ge=1)
-    average: float = Field(0.0, ge=0, lt=1)  # decay of a running average of the weights; 0 = off
-    validation: float = Field(0.08, gt=0, lt=1)
-    seed: int = 0
 
 
 class Learner(Protocol):
     """One family's side of training."""
 
     network: nn.Module
-    watch: str  # the figure that early stopping watches; lower is better
+    watch: str | None  # the figure that early stopping watches, lower is better; None keeps the last epoch
 
-    def loss(self, images: Images, labels: Tensor, progress: float) -> Tensor:
-        """The number to minimise; `progress` runs from 0 to 1 over the whole training."""
+    @property
+    def parts(self) -> Mapping[str, nn.Module]:
+        """The parts of the network that are optimised separately, by name; most families have one."""
+        ...
+
+    def losses(self, images: Images, labels: Tensor, progress: float) -> Iterator[tuple[str, Tensor]]:
+        """Part by part, the number to minimise; a part has been improved when the next one is asked for.
+
+        `progress` runs from 0 to 1 over the whole training.
+        """
         ...
 
     def measure(self, images: Images, labels: Tensor) -> dict[str, Tensor]:
@@ -98,10 +90,9 @@ class _Fit:
         held_out = max(1, int(len(order) * settings.validation))
         self.held_out, self.training = order[:held_out], order[held_out:]
         self.steps = max(1, len(self.training) // settings.batch)
-        self.optimiser = torch.optim.AdamW(
-            learner.network.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay
-        )
-        self.schedule = _schedule(self.optimiser, settings, self.steps)
+        self.optimisers = {name: optimiser_for(part, settings) for name, part in learner.parts.items()}
+        self.schedules = {name: schedule_for(o, settings, self.steps) for name, o in self.optimisers.items()}
+        self.parameters = {name: list(part.parameters()) for name, part in learner.parts.items()}
         self.average = torch.optim.swa_utils.AveragedModel(
             learner.network, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(settings.average), use_buffers=True
         )
@@ -113,11 +104,12 @@ class _Fit:
         first = self._load()
         for epoch in range(first, self.settings.epochs):
             begin = time.perf_counter()
-            figures = {"epoch": epoch + 1.0, "loss": self._epoch(epoch), **self._measure()}
+            figures = {"epoch": epoch + 1.0, **self._epoch(epoch), **self._measure()}
             self.history.seconds += time.perf_counter() - begin
             self.history.epochs.append(figures)
-            if figures[self.learner.watch] < self.best_figure:
-                self.best_figure, self.history.best_epoch = figures[self.learner.watch], epoch + 1
+            figure = figures[self.learner.watch] if self.learner.watch else -float(epoch)
+            if figure < self.best_figure:
+                self.best_figure, self.history.best_epoch = figure, epoch + 1
                 self.best = {k: v.detach().clone() for k, v in self._judged().state_dict().items()}
             self._save(epoch + 1)
             self.report(figures)
@@ -132,26 +124,29 @@ class _Fit:
         module: nn.Module = self.average.module if self.settings.average else self.learner.network
         return module
 
-    def _epoch(self, epoch: int) -> float:
-        network, batch = self.learner.network.train(), self.settings.batch
-        order = self.training[
-            torch.randperm(
-                len(self.training), generator=torch.Generator().manual_seed(self.settings.seed * 100_003 + epoch)
-            )
-        ]
-        total = torch.zeros(())
+    def _epoch(self, epoch: int) -> dict[str, float]:
+        """One pass over the training images; the mean loss of each part, and their sum."""
+        self.learner.network.train()
+        batch, shuffle = self.settings.batch, torch.Generator().manual_seed(self.settings.seed * 100_003 + epoch)
+        order = self.training[torch.randperm(len(self.training), generator=shuffle)]
+        totals = dict.fromkeys(self.optimisers, 0.0)
         for step in range(self.steps):
             index = order[step * batch : (step + 1) * batch]
             progress = (epoch + step / self.steps) / self.settings.epochs
-            loss = self.learner.loss(self.data.images(index), self.data.labels[index], progress)
-            self.optimiser.zero_grad(set_to_none=True)
-            loss.backward()
-            self.optimiser.step()
-            self.schedule.step()
+            for part, loss in self.learner.losses(self.data.images(index), self.data.labels[index], progress):
+                totals[part] += float(loss.detach()) / self.steps
+                self._improve(part, loss)
             if self.settings.average:
-                self.average.update_parameters(network)
-            total += loss.detach()
-        return float(total) / self.steps
+                self.average.update_parameters(self.learner.network)
+        parts = {f"{part}_loss": total for part, total in totals.items()} if len(totals) > 1 else {}
+        return {"loss": sum(totals.values()), **parts}
+
+    def _improve(self, part: str, loss: Tensor) -> None:
+        """One optimiser step for one part; gradients reach no other part."""
+        self.optimisers[part].zero_grad(set_to_none=True)
+        loss.backward(inputs=self.parameters[part])
+        self.optimisers[part].step()
+        self.schedules[part].step()
 
     def _measure(self) -> dict[str, float]:
         trained = self.learner.network
@@ -168,51 +163,29 @@ class _Fit:
             "epoch": epoch,
             "network": self.learner.network.state_dict(),
             "average": self.average.state_dict(),
-            "optimiser": self.optimiser.state_dict(),
-            "schedule": self.schedule.state_dict(),
+            "optimisers": {name: o.state_dict() for name, o in self.optimisers.items()},
+            "schedules": {name: s.state_dict() for name, s in self.schedules.items()},
             "random": torch.get_rng_state(),
             "best": self.best,
             "best_figure": self.best_figure,
             "history": asdict(self.history),
             "settings": self.settings.model_dump(),
         }
-        partial = self.checkpoint.with_name(self.checkpoint.name + ".part")
-        try:
-            torch.save(state, partial)
-            partial.replace(self.checkpoint)
-        except (OSError, RuntimeError) as error:
-            raise StoreError(
-                f"the checkpoint '{self.checkpoint}' cannot be written: {error}",
-                "free some space and run the same command again",
-            ) from error
+        write_checkpoint(self.checkpoint, state)
 
     def _load(self) -> int:
         if self.checkpoint is None or not self.checkpoint.is_file():
             return 0
-        state: dict[str, Any] = torch.load(self.checkpoint, weights_only=True)
-        if state["settings"] != self.settings.model_dump():
-            raise StoreError(
-                f"'{self.checkpoint}' was written with other settings",
-                "delete it to start again, or use the settings it was begun with",
-            )
+        state = read_checkpoint(self.checkpoint, self.settings.model_dump())
         self.learner.network.load_state_dict(state["network"])
         self.average.load_state_dict(state["average"])
-        self.optimiser.load_state_dict(state["optimiser"])
-        self.schedule.load_state_dict(state["schedule"])
+        for name in self.optimisers:
+            self.optimisers[name].load_state_dict(state["optimisers"][name])
+            self.schedules[name].load_state_dict(state["schedules"][name])
         torch.set_rng_state(state["random"])
         self.best, self.best_figure = state["best"], state["best_figure"]
         self.history = History(**state["history"])
         return int(state["epoch"])
-
-
-def _schedule(
-    optimiser: torch.optim.Optimizer, settings: FitSettings, steps: int
-) -> torch.optim.lr_scheduler.LRScheduler:
-    if settings.schedule == "constant":
-        return torch.optim.lr_scheduler.LambdaLR(optimiser, lambda _: 1.0)
-    return torch.optim.lr_scheduler.OneCycleLR(
-        optimiser, settings.learning_rate, total_steps=steps * settings.epochs, pct_start=0.2
-    )
 
 
 @torch.no_grad()

@@ -16,7 +16,8 @@ from foible.digest import sha256
 from foible.domains import RealImages, load_domain, real_images
 from foible.errors import DataError, RecipeError, did_you_mean
 from foible.registry import build, find, table
-from foible.training.fit import FitSettings, History, fit
+from foible.training.fit import History, fit
+from foible.training.settings import FitSettings
 from foible.zoo.files import load_model, save_model
 
 RECIPES = Path(__file__).parents[1] / "recipes" / "training"
@@ -31,6 +32,7 @@ class TrainingRecipe(BaseModel):
     domain: str
     network: dict[str, Any] = {}
     fit: FitSettings = FitSettings()
+    tune: dict[str, list[Any]] = {}  # what `--tune` may vary: a dotted setting and its range or choices
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def train(
     history = fit(learner, training, recipe.fit, checkpoint, report)
     save_model(out, learner.header(), learner.tensors(training))
     figures = _figures(learner_class, load_model(out, learner.role), testing)
-    card = _card(recipe, out, training, history, figures, learner)
+    card = _card(recipe, out, training, history, figures, learner, domain.licence)
     out.with_suffix(".toml").write_text(tomli_w.dumps(card))
     checkpoint.unlink(missing_ok=True)
     return Trained(out, card, history)
@@ -117,7 +119,13 @@ def _figures(learner_class: Any, model: Any, data: RealImages) -> dict[str, floa
 
 
 def _card(
-    recipe: TrainingRecipe, out: Path, data: RealImages, history: History, figures: dict[str, float], learner: Any
+    recipe: TrainingRecipe,
+    out: Path,
+    data: RealImages,
+    history: History,
+    figures: dict[str, float],
+    learner: Any,
+    licence: str,
 ) -> dict[str, Any]:
     return {
         "file": out.name,
@@ -125,10 +133,11 @@ def _card(
         "bytes": out.stat().st_size,
         "parameters": sum(p.numel() for p in learner.network.parameters()),
         "data": data.source,
+        "licence": f"weights: MIT; training images: {licence or 'a licence of their own'}",
         "training_seconds": round(history.seconds, 1),
         "epochs": len(history.epochs),
         "best_epoch": history.best_epoch,
         "figures": figures,
-        "recipe": recipe.model_dump(exclude_none=True),
+        "recipe": recipe.model_dump(exclude_none=True, exclude={"tune"}),
         "curve": {"loss": [round(e["loss"], 5) for e in history.epochs]},
     }

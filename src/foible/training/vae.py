@@ -2,45 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 from foible.domains import Domain, RealImages
-from foible.generators.vae import VAE, LinearVAE
+from foible.generators.networks.vae import VAENetwork, vae_network
+from foible.generators.stored import SPACE_SAMPLE, space_tensors
+from foible.generators.vae import VAE
 from foible.types import Images, LatentSpace
 from foible.zoo.files import Header
 
-SPACE_SAMPLE = 1000  # latents from which the space is measured, as in the published study
-
 
 class VAELearner:
-    """Train a linear VAE.
+    """Train a linear or a convolutional VAE.
 
     Args:
         domain: gives the image shape.
-        hidden: width of the hidden layer.
-        latent: number of latent coordinates.
         kl_weight: weight of the divergence term.
         warm_up: share of the training during which that weight rises from 0.
+        **config: `network` ("linear" or "convolutional") and its parameters.
     """
 
     role, family, watch = "generators", "vae", "bound"
 
-    def __init__(
-        self, domain: Domain, hidden: int = 1600, latent: int = 400, kl_weight: float = 1.0, warm_up: float = 0.0
-    ) -> None:
+    def __init__(self, domain: Domain, kl_weight: float = 1.0, warm_up: float = 0.0, **config: Any) -> None:
         self.domain = domain
-        self.config = {"shape": list(domain.shape), "hidden": hidden, "latent": latent}
-        self.network: LinearVAE = LinearVAE(**self.config)  # type: ignore[arg-type]
+        self.config = {"shape": list(domain.shape), **config}
+        self.network: VAENetwork = vae_network(self.config)
         self.kl_weight, self.warm_up = kl_weight, warm_up
 
-    def loss(self, images: Images, labels: Tensor, progress: float) -> Tensor:  # noqa: ARG002
+    @property
+    def parts(self) -> Mapping[str, nn.Module]:
+        """Encoder and decoder together."""
+        return {"vae": self.network}
+
+    def losses(self, images: Images, labels: Tensor, progress: float) -> Iterator[tuple[str, Tensor]]:  # noqa: ARG002
         """Negative evidence bound per image, averaged over the batch."""
         mean, log_variance = self.network.posterior(images)
         latents = mean + torch.exp(0.5 * log_variance) * torch.randn_like(mean)
         weight = self.kl_weight * (min(1.0, progress / self.warm_up) if self.warm_up else 1.0)
-        return (_pixel_loss(self.network(latents), images) + weight * _divergence(mean, log_variance)).mean()
+        yield "vae", (_pixel_loss(self.network(latents), images) + weight * _divergence(mean, log_variance)).mean()
 
     def measure(self, images: Images, labels: Tensor) -> dict[str, Tensor]:  # noqa: ARG002
         """Bound at the posterior mean and mean absolute error of the reconstruction, per image."""
@@ -58,7 +63,7 @@ class VAELearner:
         """Network weights, and the latent space measured on encoder means of real images."""
         index = torch.linspace(0, len(data.labels) - 1, min(SPACE_SAMPLE, len(data.labels))).long()
         space = LatentSpace.measured(self.network.posterior(data.images(index))[0])
-        return {**self.network.state_dict(), "space.low": space.low, "space.high": space.high, "space.step": space.step}
+        return {**self.network.state_dict(), **space_tensors(space)}
 
     @staticmethod
     def figures(model: VAE, images: Images, labels: Tensor) -> dict[str, Tensor]:

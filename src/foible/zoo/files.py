@@ -16,7 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from foible.errors import ModelError, did_you_mean
+from foible.errors import ModelError, RecipeError, did_you_mean
 from foible.registry import find, table
 
 
@@ -69,13 +69,14 @@ def read_model_file(path: Path) -> tuple[Header, dict[str, Tensor]]:
     return header, {k: v.float() if v.is_floating_point() else v for k, v in tensors.items()}
 
 
-def load_model(path: Path, role: str, name: str | None = None) -> Any:
+def load_model(path: Path, role: str, name: str | None = None, settings: Mapping[str, Any] | None = None) -> Any:
     """The generator or classifier stored in a file.
 
     Args:
         path: a safetensors file written by `foible train`.
         role: "generators" or "classifiers": what the caller expects the file to be.
         name: what to call it; the file's stem by default.
+        settings: what may be chosen anew each time, such as the steps of a diffusion model.
     """
     header, tensors = read_model_file(path)
     if header.role != role:
@@ -86,8 +87,16 @@ def load_model(path: Path, role: str, name: str | None = None) -> Any:
         raise ModelError(
             f"'{path}' is of the unknown family '{header.family}'", did_you_mean(header.family, table(role))
         )
+    kind, settings = find(role, header.family), settings or {}
+    offered: frozenset[str] = getattr(kind, "settings", frozenset())
+    for setting in settings:
+        if setting not in offered:
+            raise RecipeError(
+                f"'{name or path.stem}' is a model file of the family '{header.family}' without a setting '{setting}'",
+                did_you_mean(setting, offered) if offered else "it takes none: remove it from the recipe",
+            )
     try:
-        return find(role, header.family).from_weights(name or path.stem, header.config, tensors)
+        return kind.from_weights(name or path.stem, header.config, tensors, **settings)
     except (RuntimeError, KeyError, TypeError) as error:
         raise ModelError(
             f"the weights in '{path}' do not fit its header: {error}", "the file is damaged or from another version"

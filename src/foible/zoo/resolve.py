@@ -48,14 +48,9 @@ def resolve(
         source = Path(use.rpartition(":")[0])
         return Resolved(build(role, use, parameters), {str(source): sha256(source)})
     if use in entries() or use.endswith(".safetensors"):
-        if parameters:
-            raise RecipeError(
-                f"'{use}' is a model file and takes no parameters, got {', '.join(parameters)}",
-                "remove them from the recipe",
-            )
         path = entries()[use].path() if use in entries() else Path(use)
         name = use if use in entries() else path.stem
-        return Resolved(load_model(path, role, name), {path.name: sha256(path)})
+        return Resolved(load_model(path, role, name, parameters), {path.name: sha256(path)})
     if use in table(role):
         return Resolved(build(role, use, parameters), {})
     fitting = [n for n, e in entries().items() if e.role == role]

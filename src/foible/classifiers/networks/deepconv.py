@@ -1,4 +1,4 @@
-"""Classifier architectures of the zoo. Weights and figures are in its catalogue."""
+"""deepconv: pairs of convolutions and two fully connected layers."""
 
 from __future__ import annotations
 

@@ -1,0 +1,107 @@
+"""Three architectures for reference classifiers: they share no building plan with each other or with deepconv and VGG.
+
+residual: blocks with skip connections. all_convolutional: strided convolutions instead of pooling (Springenberg et
+al., 2015). separable: depthwise convolutions between narrow layers (MobileNetV2).
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from torch import Tensor, nn
+from torch.nn import functional
+
+from foible.classifiers.networks.vgg import convolution
+from foible.types import Images
+
+
+class Residual(nn.Module):
+    """A stem, then per width one widening convolution with pooling and one residual pair."""
+
+    def __init__(
+        self,
+        shape: tuple[int, int, int],
+        classes: int,
+        widths: tuple[int, ...] = (24, 48, 96, 128),
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.stem = convolution(shape[0], widths[0])
+        self.widen = nn.ModuleList(
+            nn.Sequential(convolution(a, b), nn.MaxPool2d(2, ceil_mode=True)) for a, b in pairwise(widths)
+        )
+        self.pairs = nn.ModuleList(nn.Sequential(convolution(w, w), convolution(w, w)) for w in widths[1:])
+        self.head = nn.Sequential(nn.Dropout(dropout), nn.Linear(widths[-1], classes))
+
+    def forward(self, images: Images) -> Tensor:
+        """Logits (N, classes)."""
+        maps = self.stem(images)
+        for widen, pair in zip(self.widen, self.pairs, strict=True):
+            maps = widen(maps)
+            maps = maps + pair(maps)
+        logits: Tensor = self.head(functional.adaptive_max_pool2d(maps, 1).flatten(1))
+        return logits
+
+
+class AllConvolutional(nn.Module):
+    """Pairs of convolutions, the second with stride 2; features averaged over the image at the end."""
+
+    def __init__(
+        self, shape: tuple[int, int, int], classes: int, widths: tuple[int, ...] = (32, 64, 128), dropout: float = 0.1
+    ) -> None:
+        super().__init__()
+        layers: list[nn.Module] = []
+        width = shape[0]
+        for wider in widths:
+            layers += [convolution(width, wider, size=5 if width == shape[0] else 3), convolution(wider, wider, 2)]
+            layers += [nn.Dropout2d(dropout)]
+            width = wider
+        self.features = nn.Sequential(*layers, convolution(width, width, size=1))
+        self.head = nn.Linear(width, classes)
+
+    def forward(self, images: Images) -> Tensor:
+        """Logits (N, classes)."""
+        logits: Tensor = self.head(self.features(images).mean((2, 3)))
+        return logits
+
+
+class Separable(nn.Module):
+    """Inverted residual blocks: widen by 1x1, filter each map by itself, narrow by 1x1."""
+
+    def __init__(
+        self,
+        shape: tuple[int, int, int],
+        classes: int,
+        widths: tuple[int, ...] = (24, 40, 64, 96),
+        expansion: int = 4,
+        dropout: float = 0.1,
+    ) -> None:
+        super().__init__()
+        self.stem = convolution(shape[0], widths[0], stride=2 if min(shape[1:]) > 40 else 1)
+        blocks: list[nn.Module] = []
+        for a, b in pairwise(widths):
+            blocks += [_Inverted(a, b, expansion, stride=2), _Inverted(b, b, expansion, stride=1)]
+        self.blocks = nn.Sequential(*blocks, convolution(widths[-1], 2 * widths[-1], size=1))
+        self.head = nn.Sequential(nn.Dropout(dropout), nn.Linear(2 * widths[-1], classes))
+
+    def forward(self, images: Images) -> Tensor:
+        """Logits (N, classes)."""
+        logits: Tensor = self.head(self.blocks(self.stem(images)).mean((2, 3)))
+        return logits
+
+
+class _Inverted(nn.Module):
+    def __init__(self, inputs: int, outputs: int, expansion: int, stride: int) -> None:
+        super().__init__()
+        inner = inputs * expansion
+        self.path = nn.Sequential(
+            convolution(inputs, inner, size=1),
+            convolution(inner, inner, stride, groups=inner),
+            nn.Conv2d(inner, outputs, 1, bias=False),
+            nn.BatchNorm2d(outputs),
+        )
+        self.skip = stride == 1 and inputs == outputs
+
+    def forward(self, maps: Tensor) -> Tensor:
+        changed: Tensor = self.path(maps)
+        return maps + changed if self.skip else changed

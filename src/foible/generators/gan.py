@@ -1,0 +1,73 @@
+"""Conditional GAN: latents are normal numbers, the class is asked for; the discriminator stays with the generator."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from foible.generators.networks.gan import ConditionalGAN
+from foible.generators.stored import stored_space, weights
+from foible.types import Images, Latents, LatentSpace
+
+
+class GAN:
+    """Generator over a conditional GAN.
+
+    Args:
+        name: what to call it in reports.
+        network: generator and discriminator.
+        space: latents the search may visit.
+        truncation: sampled coordinates stay within this many standard deviations; fewer = more typical images.
+    """
+
+    settings = frozenset({"truncation"})
+
+    def __init__(self, name: str, network: ConditionalGAN, space: LatentSpace, truncation: float | None = None) -> None:
+        self.name, self.truncation = name, truncation
+        self.network = network.eval().requires_grad_(False)
+        self.space = space
+
+    @classmethod
+    def from_weights(
+        cls, name: str, config: Mapping[str, Any], tensors: Mapping[str, Tensor], truncation: float | None = None
+    ) -> GAN:
+        """Rebuild from a model file."""
+        network = ConditionalGAN(**config)
+        network.load_state_dict(weights(tensors))
+        return cls(name, network, stored_space((network.latent,), tensors), truncation)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Channels, height and width of the images."""
+        return self.network.shape
+
+    def to(self, device: torch.device) -> None:
+        """Move the network to a device; the space stays where searches work, on the CPU."""
+        self.network.to(device)
+
+    def sample(self, labels: Tensor, rng: torch.Generator) -> Latents:
+        """Normal latents, truncated where asked; the class is not in the latent."""
+        size = (len(labels), *self.space.shape)
+        if self.truncation is None:
+            return self.space.clamp(torch.randn(size, generator=rng))
+        return self.space.clamp(truncated_normal(torch.rand(size, generator=rng), self.truncation))
+
+    def decode(self, latents: Latents, labels: Tensor) -> Images:
+        """Images in [0, 1]: the network's tanh output, mapped."""
+        images: Images = self.network.generator(latents, labels)
+        return images.add(1).div(2).contiguous()
+
+    def realness(self, images: Images, labels: Tensor) -> Tensor:
+        """The discriminator's score (N,) for images in [0, 1] as pictures of these classes; higher looks more real."""
+        score: Tensor = self.network.discriminator(images * 2 - 1, labels)[0]
+        return score
+
+
+def truncated_normal(uniform: Tensor, limit: float) -> Tensor:
+    """Uniform numbers in [0, 1) as normal numbers that never leave [-limit, limit]."""
+    mass = math.erf(limit / math.sqrt(2))
+    return (math.sqrt(2) * torch.erfinv((2 * uniform - 1) * mass)).clamp(-limit, limit)

@@ -1,0 +1,1 @@
+"""Networks inside the generators, one family per file."""

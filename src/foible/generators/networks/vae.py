@@ -1,0 +1,93 @@
+"""The two networks of variational autoencoders: fully connected and convolutional."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import torch
+from torch import Tensor, nn
+
+from foible.errors import RecipeError, did_you_mean
+from foible.types import Images, Latents
+
+
+class LinearVAE(nn.Module):
+    """The fully connected VAE of SINVAD and GIFTbench: pixels - hidden - 2 x latent, and the same way back."""
+
+    def __init__(self, shape: tuple[int, int, int], hidden: int = 1600, latent: int = 400) -> None:
+        super().__init__()
+        self.shape, self.latent = tuple(shape), latent
+        pixels = math.prod(shape)
+        self.encoder = nn.Sequential(nn.Flatten(), nn.Linear(pixels, hidden), nn.ReLU(), nn.Linear(hidden, 2 * latent))
+        self.decoder = nn.Sequential(nn.Linear(latent, hidden), nn.ReLU(), nn.Linear(hidden, pixels), nn.Sigmoid())
+
+    def posterior(self, images: Images) -> tuple[Tensor, Tensor]:
+        """Mean and log-variance (N, latent) of the latents that may have made these images."""
+        mean, log_variance = self.encoder(images).chunk(2, dim=1)
+        return mean, log_variance
+
+    def forward(self, latents: Latents) -> Images:
+        """Images in [0, 1] for latents (N, latent)."""
+        images: Images = self.decoder(latents).view(-1, *self.shape)
+        return images
+
+
+class ConvolutionalVAE(nn.Module):
+    """Strided convolutions to a small map, one linear layer to the latents, and the mirror image of both.
+
+    Height and width must be divisible by 2 to the number of `widths`.
+
+    Args:
+        shape: channels, height, width of the images.
+        widths: maps after each halving of the image.
+        latent: number of latent coordinates.
+    """
+
+    def __init__(self, shape: tuple[int, int, int], widths: tuple[int, ...] = (32, 64), latent: int = 128) -> None:
+        super().__init__()
+        self.shape, self.latent = tuple(shape), latent
+        channels, height, width = shape
+        halvings = 2 ** len(widths)
+        self.map = (widths[-1], height // halvings, width // halvings)
+        inner = math.prod(self.map)
+        down = [layer for a, b in pairwise([channels, *widths]) for layer in _layers(nn.Conv2d(a, b, 4, 2, 1), b)]
+        up = [
+            layer
+            for a, b in pairwise([*widths[::-1], widths[0]])
+            for layer in _layers(nn.ConvTranspose2d(a, b, 4, 2, 1), b)
+        ]
+        self.encoder = nn.Sequential(*down, nn.Flatten(), nn.Linear(inner, 2 * latent))
+        self.entry = nn.Sequential(nn.Linear(latent, inner), nn.ReLU())
+        self.decoder = nn.Sequential(*up, nn.Conv2d(widths[0], channels, 3, padding=1), nn.Sigmoid())
+        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+
+    def posterior(self, images: Images) -> tuple[Tensor, Tensor]:
+        """Mean and log-variance (N, latent) of the latents that may have made these images."""
+        mean, log_variance = self.encoder(images.contiguous(memory_format=torch.channels_last)).chunk(2, dim=1)
+        return mean, log_variance.clamp(-12, 4)
+
+    def forward(self, latents: Latents) -> Images:
+        """Images in [0, 1] for latents (N, latent)."""
+        maps = self.entry(latents).view(-1, *self.map).contiguous(memory_format=torch.channels_last)
+        images: Images = self.decoder(maps).contiguous()
+        return images
+
+
+VAENetwork: TypeAlias = LinearVAE | ConvolutionalVAE
+
+
+def vae_network(config: Mapping[str, Any]) -> VAENetwork:
+    """The network a model file or recipe describes; `network` says which, linear where nothing is said."""
+    kind = config.get("network", "linear")
+    kinds: dict[str, type[VAENetwork]] = {"linear": LinearVAE, "convolutional": ConvolutionalVAE}
+    if kind not in kinds:
+        raise RecipeError(f"no VAE network is called '{kind}'", did_you_mean(kind, kinds))
+    network: VAENetwork = kinds[kind](**{k: v for k, v in config.items() if k != "network"})
+    return network
+
+
+def _layers(convolution: nn.Module, width: int) -> list[nn.Module]:
+    return [convolution, nn.BatchNorm2d(width), nn.ReLU(inplace=True)]

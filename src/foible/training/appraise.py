@@ -1,0 +1,103 @@
+"""Measure a model file: what its card says about it beyond the training itself."""
+
+from __future__ import annotations
+
+import time
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+import torch
+
+from foible.domains import Domain, load_domain, real_images
+from foible.protocols import Classifier, Encoder, Generator
+from foible.training.features import features_for
+from foible.training.realism import realism
+from foible.training.samples import BATCH, Pairs, made_beside_real
+from foible.zoo.catalogue import entries, entry
+from foible.zoo.files import load_model
+
+
+@dataclass
+class Appraisal:
+    """Figures, and the facts without which they mean nothing."""
+
+    figures: dict[str, float] = field(default_factory=dict)
+    measured: dict[str, Any] = field(default_factory=dict)
+
+
+@torch.inference_mode()
+def appraise(path: Path, data: str | Path | None = None, images: int = 2000) -> Appraisal:
+    """Measure a generator's or classifier's file and write the figures into its card.
+
+    Args:
+        path: the model file; its card lies beside it.
+        data: where real images are; None looks around as for any domain.
+        images: how many to make and to compare with.
+    """
+    card_path = path.with_suffix(".toml")
+    card = tomllib.loads(card_path.read_text())
+    domain = load_domain(card["recipe"]["domain"])
+    appraisal = Appraisal()
+    if card["recipe"]["family"] != "classifier":
+        generator, real = load_model(path, "generators"), real_images(domain, data, "test")
+        appraisal = _generator(generator, domain, list(made_beside_real(generator, real, images)))
+    card["figures"] = card["figures"] | {k: round(v, 5) for k, v in appraisal.figures.items()}
+    card["measured"] = card.get("measured", {}) | appraisal.measured
+    card_path.write_text(tomli_w.dumps(card))
+    return appraisal
+
+
+def _generator(generator: Generator, domain: Domain, pairs: list[Pairs]) -> Appraisal:
+    figures = {
+        "latent_size": float(torch.Size(generator.space.shape).numel()),
+        "decode_ms": decode_milliseconds(generator, len(domain.classes)),
+    }
+    measured: dict[str, Any] = {
+        "images": sum(len(p.labels) for p in pairs),
+        "made": "reconstructions of test images" if isinstance(generator, Encoder) else "samples",
+        "decode_batch": BATCH,
+        "threads": torch.get_num_threads(),
+    }
+    judges = [_classifier(name) for name in domain.references if name in entries()]
+    if domain.classifier in entries():
+        measured["classifier"] = domain.classifier
+        figures["viable_origins"] = share_recognised([_classifier(str(domain.classifier))], pairs)
+        if isinstance(generator, Encoder):
+            figures["reconstruction_accuracy"] = figures["viable_origins"]
+    if judges:
+        measured["references"] = [judge.name for judge in judges]
+        figures["recognised"] = share_recognised(judges, pairs)
+    if judges or domain.classifier in entries():
+        distance = realism((p.real for p in pairs), (p.made for p in pairs), features_for(domain))
+        measured["extractor"] = distance.extractor
+        figures |= {"fid": distance.fid, "kid": distance.kid}
+    return Appraisal(figures, measured)
+
+
+def share_recognised(classifiers: list[Classifier], pairs: list[Pairs]) -> float:
+    """Share of made images that the classifiers together (mean probability) take for the class asked for."""
+    right = 0.0
+    for pair in pairs:
+        votes = torch.stack([c(pair.made).softmax(1) for c in classifiers]).mean(0)
+        right += float((votes.argmax(1) == pair.labels).sum())
+    return right / sum(len(p.labels) for p in pairs)
+
+
+def decode_milliseconds(generator: Generator, classes: int, repeats: int = 5) -> float:
+    """Time to decode one image in a batch of 100: the best of a few, after one to warm up."""
+    labels = torch.arange(BATCH) % classes
+    latents = generator.sample(labels, torch.Generator().manual_seed(0))
+    seconds = []
+    for _ in range(1 + repeats):
+        begin = time.perf_counter()
+        generator.decode(latents, labels)
+        seconds.append(time.perf_counter() - begin)
+    return 1000 * min(seconds[1:]) / BATCH
+
+
+def _classifier(name: str) -> Classifier:
+    model: Classifier = load_model(entry(name).path(), "classifiers", name)
+    return model

@@ -1,0 +1,33 @@
+"""Checkpoints: one file beside the model to be, replaced whole after every epoch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from foible.errors import StoreError
+
+
+def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
+    """Replace the checkpoint; the old one stays until the new one is complete."""
+    partial = path.with_name(path.name + ".part")
+    try:
+        torch.save(state, partial)
+        partial.replace(path)
+    except (OSError, RuntimeError) as error:
+        raise StoreError(
+            f"the checkpoint '{path}' cannot be written: {error}", "free some space and run the same command again"
+        ) from error
+
+
+def read_checkpoint(path: Path, settings: dict[str, Any]) -> dict[str, Any]:
+    """The state that was written with these settings."""
+    state: dict[str, Any] = torch.load(path, weights_only=True)
+    if state["settings"] != settings:
+        raise StoreError(
+            f"'{path}' was written with other settings",
+            "delete it to start again, or use the settings it was begun with",
+        )
+    return state

@@ -1,0 +1,86 @@
+"""Learner for diffusion models: the velocity of noisy images, the class left out now and then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from foible.domains import Domain, RealImages
+from foible.generators.diffusion import TRAINED_STEPS, Diffusion
+from foible.generators.networks.unet import Denoiser, ddim
+from foible.generators.stored import SPACE_SAMPLE, space_tensors
+from foible.training.augment import Augmentation
+from foible.types import Images, LatentSpace
+from foible.zoo.files import Header
+
+
+class DiffusionLearner:
+    """Train a denoiser.
+
+    Args:
+        domain: gives image shape and classes.
+        steps: denoising steps of the stored generator.
+        guidance: guidance of the stored generator.
+        classless: share of images shown without their class, which is what guidance needs.
+        augment: changes to training images, as in `Augmentation`.
+        **config: parameters of `Denoiser`.
+    """
+
+    role, family, watch = "generators", "diffusion", None
+
+    def __init__(
+        self,
+        domain: Domain,
+        steps: int = 10,
+        guidance: float = 2.0,
+        classless: float = 0.1,
+        augment: dict[str, Any] | None = None,
+        **config: Any,
+    ) -> None:
+        self.domain, self.classless, self.augment = domain, classless, Augmentation(**(augment or {}))
+        network = {"shape": list(domain.shape), "classes": len(domain.classes), **config}
+        self.config = {"network": network, "steps": steps, "guidance": guidance}
+        self.network = Denoiser(**network)
+        self.scheduler = ddim(TRAINED_STEPS)
+
+    @property
+    def parts(self) -> Mapping[str, nn.Module]:
+        """The denoiser."""
+        return {"denoiser": self.network}
+
+    def losses(self, images: Images, labels: Tensor, progress: float) -> Iterator[tuple[str, Tensor]]:  # noqa: ARG002
+        """Squared error of the velocity."""
+        hidden = torch.rand(len(labels)) < self.classless
+        seen = torch.where(hidden, torch.full_like(labels, self.network.classes), labels)
+        yield "denoiser", self._errors(self.augment(images), seen).mean()
+
+    def measure(self, images: Images, labels: Tensor) -> dict[str, Tensor]:
+        """Squared error of the velocity per image."""
+        return {"velocity_error": self._errors(images, labels)}
+
+    def header(self) -> Header:
+        """How the trained generator is rebuilt."""
+        return Header(role=self.role, family=self.family, domain=self.domain.name, config=self.config)
+
+    def tensors(self, data: RealImages) -> dict[str, Tensor]:  # noqa: ARG002
+        """Network weights, and the latent space measured on normal draws."""
+        draws = torch.randn(SPACE_SAMPLE, *self.domain.shape, generator=torch.Generator().manual_seed(0))
+        return {**self.network.state_dict(), **space_tensors(LatentSpace.measured(draws))}
+
+    @staticmethod
+    def figures(model: Diffusion, images: Images, labels: Tensor) -> dict[str, Tensor]:
+        """None that a test image can give."""
+        del model, images, labels
+        return {}
+
+    def _errors(self, images: Images, labels: Tensor) -> Tensor:
+        clean, noise = images * 2 - 1, torch.randn_like(images)
+        spread = (torch.arange(len(images)) + torch.rand(())) / len(images)  # times spread evenly: steadier gradients
+        times = (spread[torch.randperm(len(images))] * TRAINED_STEPS).long()
+        noisy = self.scheduler.add_noise(clean, noise, times)
+        velocity = self.scheduler.get_velocity(clean, noise, times)
+        errors: Tensor = (self.network(noisy, times, labels) - velocity).square().flatten(1).mean(1)
+        return errors

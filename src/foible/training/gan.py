@@ -1,0 +1,76 @@
+"""Learner for conditional GANs: hinge loss, an auxiliary class loss, the same augmentation on both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from foible.domains import Domain, RealImages
+from foible.generators.gan import GAN
+from foible.generators.networks.gan import ConditionalGAN
+from foible.generators.stored import SPACE_SAMPLE, space_tensors
+from foible.training.augment import Augmentation
+from foible.types import Images, LatentSpace
+from foible.zoo.files import Header
+
+
+class GANLearner:
+    """Train generator and discriminator against each other.
+
+    Args:
+        domain: gives image shape and classes.
+        class_weight: weight of the loss by which both sides name the class.
+        augment: changes to real and made images alike before the discriminator sees them.
+        **config: parameters of `ConditionalGAN`.
+    """
+
+    role, family, watch = "generators", "gan", None
+
+    def __init__(
+        self, domain: Domain, class_weight: float = 0.5, augment: dict[str, Any] | None = None, **config: Any
+    ) -> None:
+        self.domain, self.class_weight = domain, class_weight
+        self.augment = Augmentation(**(augment or {}))
+        self.config = {"shape": list(domain.shape), "classes": len(domain.classes), **config}
+        self.network = ConditionalGAN(**self.config)
+
+    @property
+    def parts(self) -> Mapping[str, nn.Module]:
+        """The two players."""
+        return {"discriminator": self.network.discriminator, "generator": self.network.generator}
+
+    def losses(self, images: Images, labels: Tensor, progress: float) -> Iterator[tuple[str, Tensor]]:  # noqa: ARG002
+        """First the discriminator's, then the generator's against the improved discriminator, on the same images."""
+        judge = self.network.discriminator
+        made = self.network.generator(torch.randn(len(images), self.network.latent), labels)
+        both = self.augment(torch.cat([images * 2 - 1, made.detach()]))
+        score, names = judge(both, torch.cat([labels, labels]))
+        real, fake = score.chunk(2)
+        hinge = functional.relu(1 - real).mean() + functional.relu(1 + fake).mean()
+        yield "discriminator", hinge + self.class_weight * functional.cross_entropy(names[: len(labels)], labels)
+        score, names = judge(self.augment(made), labels)
+        yield "generator", -score.mean() + self.class_weight * functional.cross_entropy(names, labels)
+
+    def measure(self, images: Images, labels: Tensor) -> dict[str, Tensor]:
+        """How real the discriminator finds held-out images, and images made for the same classes."""
+        judge = self.network.discriminator
+        made = self.network.generator(torch.randn(len(images), self.network.latent), labels)
+        return {"score_real": judge(images * 2 - 1, labels)[0], "score_made": judge(made, labels)[0]}
+
+    def header(self) -> Header:
+        """How the trained generator is rebuilt."""
+        return Header(role=self.role, family=self.family, domain=self.domain.name, config=self.config)
+
+    def tensors(self, data: RealImages) -> dict[str, Tensor]:  # noqa: ARG002
+        """Weights of both players, and the latent space measured on normal draws."""
+        draws = torch.randn(SPACE_SAMPLE, self.network.latent, generator=torch.Generator().manual_seed(0))
+        return {**self.network.state_dict(), **space_tensors(LatentSpace.measured(draws))}
+
+    @staticmethod
+    def figures(model: GAN, images: Images, labels: Tensor) -> dict[str, Tensor]:
+        """How real the stored discriminator finds test images, per image."""
+        return {"score_real": model.realness(images, labels)}

@@ -1,0 +1,53 @@
+import pytest
+import torch
+
+from foible.errors import RecipeError
+from foible.testing.contracts import GeneratorContract
+from foible.types import LatentSpace
+
+pytest.importorskip("diffusers")
+
+from foible.generators.diffusion import Diffusion
+from foible.generators.networks.unet import Denoiser
+
+SHAPE = (1, 8, 8)
+
+
+def diffusion(**settings):
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        network = Denoiser(SHAPE, 3, widths=(8, 16))
+    space = LatentSpace(SHAPE, torch.tensor(-4.0), torch.tensor(4.0), torch.ones(SHAPE))
+    return Diffusion("tiny", network, space, **{"steps": 3, **settings})
+
+
+class TestContract(GeneratorContract):
+    def make(self):
+        return diffusion()
+
+
+def test_guidance_one_is_the_conditional_network_alone():
+    generator, labels = diffusion(guidance=1.0), torch.tensor([0, 2])
+    nearly = diffusion(guidance=1.0 + 1e-9)  # takes the guided path
+    latents = generator.sample(labels, torch.Generator().manual_seed(0))
+    assert torch.allclose(generator.decode(latents, labels), nearly.decode(latents, labels), atol=1e-5)
+
+
+def test_steps_and_guidance_change_the_image():
+    labels = torch.tensor([1])
+    latents = diffusion().sample(labels, torch.Generator().manual_seed(0))
+    plain = diffusion().decode(latents, labels)
+    assert not torch.allclose(plain, diffusion(steps=6).decode(latents, labels))
+    assert not torch.allclose(plain, diffusion(guidance=6.0).decode(latents, labels))
+
+
+def test_an_image_does_not_depend_on_its_neighbours():
+    generator, labels = diffusion(), torch.tensor([0, 1, 2, 0])
+    latents = generator.sample(labels, torch.Generator().manual_seed(0))
+    alone = generator.decode(latents[2:3], labels[2:3])
+    assert torch.allclose(generator.decode(latents, labels)[2:3], alone, atol=1e-5)
+
+
+def test_zero_steps_are_refused():
+    with pytest.raises(RecipeError, match="steps must be 1 to 1000, got 0"):
+        diffusion(steps=0)

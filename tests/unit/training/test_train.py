@@ -1,0 +1,49 @@
+import tomllib
+
+import pytest
+import torch
+
+from foible.errors import RecipeError
+from foible.testing.toys import write_toy_images
+from foible.training.train import RECIPES, TrainingRecipe, train, training_recipe
+from foible.zoo import load_model
+from foible.zoo.catalogue import Entry
+
+
+def small(family, root, **network):
+    fit = {"epochs": 2, "batch": 16, "learning_rate": 1e-2}
+    return TrainingRecipe(family=family, domain=str(root), network=network, fit=fit)
+
+
+def test_a_tree_of_ones_own_becomes_a_model_with_a_card(tmp_path):
+    root = write_toy_images(tmp_path / "toys", per_class=30)
+    trained = train(small("classifier", root, network="lenet1"), tmp_path / "own.safetensors")
+    card = tomllib.loads((tmp_path / "own.toml").read_text())
+    entry = Entry(name="own", **card)
+    assert entry.sha256 == trained.card["sha256"] and entry.parameters > 0 and "test_accuracy" in entry.figures
+    assert len(card["curve"]["loss"]) == card["epochs"] == 2
+    assert card["licence"].startswith("weights: MIT")
+    assert load_model(trained.path, "classifiers").classes == ("left", "middle", "right")
+    assert not (tmp_path / "own.checkpoint").exists()
+
+
+def test_a_vae_file_carries_its_measured_space(tmp_path):
+    root = write_toy_images(tmp_path / "toys", per_class=30)
+    trained = train(small("vae", root, hidden=16, latent=3), tmp_path / "own.safetensors")
+    generator = load_model(trained.path, "generators")
+    images = torch.rand(40, 1, 6, 6)
+    assert generator.space.shape == (3,) and generator.space.range > 0
+    assert tuple(generator.encode(images, torch.zeros(40)).shape) == (40, 3)
+
+
+@pytest.mark.parametrize("path", sorted(RECIPES.glob("*.toml")), ids=lambda p: p.stem)
+def test_every_training_recipe_is_sound(path):
+    facts = tomllib.loads(path.read_text())
+    recipe = training_recipe(facts["family"], facts["domain"], path.stem)
+    assert recipe.family == facts["family"]
+
+
+def test_an_unknown_family_is_named():
+    with pytest.raises(RecipeError, match="no family is called 'vea'") as error:
+        training_recipe("vea", "mnist")
+    assert "vae" in error.value.hint

@@ -1,0 +1,44 @@
+"""What every shipped model must be able to show."""
+
+import pytest
+
+from foible.domains import load_domain
+from foible.zoo import entries, entry
+from foible.zoo.catalogue import WEIGHTS
+from foible.zoo.table import generator_rows, zoo_rows
+
+NAMES = sorted(entries())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_file_is_the_one_on_the_card(name):
+    card = entry(name)
+    assert card.path().stat().st_size == card.bytes
+    assert card.licence and card.training_seconds > 0 and card.parameters > 0
+    assert load_domain(card.domain).name == card.domain
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if entry(n).role == "classifiers"])
+def test_classifiers_state_their_accuracy(name):
+    assert entry(name).figures["test_accuracy"] > 0.8
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if entry(n).role == "generators"])
+def test_generators_state_size_time_and_origins(name):
+    assert {"latent_size", "decode_ms", "viable_origins", "fid", "kid"} <= set(entry(name).figures)
+    assert entry(name).model_extra["measured"]["extractor"]
+
+
+def test_the_whole_zoo_is_small():
+    assert sum(p.stat().st_size for p in WEIGHTS.glob("*.safetensors")) < 90e6
+
+
+def test_references_are_never_the_default_under_test():
+    for row in zoo_rows():
+        domain = load_domain(row.domain)
+        assert domain.classifier not in domain.references
+
+
+def test_tables_hold_every_model():
+    assert {r.name for r in zoo_rows()} == set(NAMES)
+    assert {r.name for r in generator_rows()} == {n for n in NAMES if entry(n).role == "generators"}
