@@ -59,10 +59,10 @@ def test_one_failure_enlarged_with_its_way_and_its_command(person, bench):
     expect(page.locator("pre")).to_contain_text(f"--attempt {finding.attempt}")
     slider, text = page.locator("#way-step"), page.locator("#way-text")
     expect(slider).to_be_enabled()
-    expect(text).to_contain_text(f"0 % of the way: {run.classes[finding.label]}")
+    expect(text).to_contain_text(f"0 % of the way: taken for {run.classes[finding.label]}")
     before = page.locator("#way-picture").evaluate("c => c.toDataURL()")
     slider.press("End")
-    expect(text).to_contain_text(f"100 % of the way: {run.classes[finding.predicted]}")
+    expect(text).to_contain_text(f"100 % of the way: taken for {run.classes[finding.predicted]}")
     assert page.locator("#way-picture").evaluate("c => c.toDataURL()") != before
     page.get_by_role("link", name="Next").click()
     expect(page.locator(".pages")).to_contain_text("2 of")

@@ -97,7 +97,7 @@ def test_a_link_opens_the_same_set_up_again(person):
     assert page.locator("[name=published]").is_checked()
 
 
-def test_reload_second_tab_stop_and_go_on(person, bench, stopped_in_the_end):
+def test_reload_second_tab_stop_go_on_and_a_crash(person, bench, stopped_in_the_end):
     page = person()
     fill(page, "browser-long", 1e-6, LONG)
     start(page)
@@ -116,18 +116,9 @@ def test_reload_second_tab_stop_and_go_on(person, bench, stopped_in_the_end):
     assert open_run(bench.runs / "browser-long").state == "interrupted"
     page.get_by_role("button", name="Go on").click()
     expect(state(page)).to_have_text("running", timeout=SLOW)
-    assert process_of(_layout(bench)) not in (None, process)
-
-
-def test_a_killed_run_says_so(person, bench, stopped_in_the_end):
-    """Follows the test above: its run is going."""
-    page = person()
-    page.goto("/runs/browser-long")
-    process = process_of(_layout(bench))
-    if process is None:
-        pytest.skip("the run to kill did not start")
-    expect(state(page)).to_have_text("running", timeout=SLOW)
-    os.kill(process, signal.SIGKILL)
+    again = process_of(_layout(bench))
+    assert again not in (None, process)
+    os.kill(again, signal.SIGKILL)
     expect(state(page)).to_have_text("broken off", timeout=SLOW)
     expect(page.get_by_role("button", name="Go on")).to_be_visible()
 

@@ -5,9 +5,10 @@ import pickle
 import pytest
 import torch
 from playwright.sync_api import expect
+from torch import nn
 
 from foible.store import open_run
-from foible.zoo import entry
+from foible.zoo import entry, load_model
 
 from .conftest import SLOW
 
@@ -22,10 +23,23 @@ class Hostile:
         return open, (self.path, "w")
 
 
+class Reaching(nn.Module):
+    """A TorchScript model that writes a file of the user when it is asked."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self.path = path
+
+    def forward(self, x):
+        return x.flatten(1)[:, :10] + torch.from_file(self.path, True, 4).sum()
+
+
 @pytest.fixture(scope="module")
 def good(tmp_path_factory):
-    path = tmp_path_factory.mktemp("good") / "my-own-net.safetensors"
-    path.write_bytes(entry("mnist-deepconv").path().read_bytes())
+    """A network of one's own as TorchScript: code that only the sandbox may run."""
+    path = tmp_path_factory.mktemp("good") / "my-own-net.pt"
+    network = load_model(entry("mnist-deepconv").path(), "classifiers").module.eval()
+    torch.jit.trace(network, torch.rand(2, 1, 28, 28)).save(str(path))
     return path
 
 
@@ -37,8 +51,9 @@ def send(page, path):
 def test_a_good_classifier_is_probed_and_run_and_stays_with_its_run(person, bench, good):
     page = person()
     send(page, good)
-    expect(page.locator("#upload-status")).to_have_text("my-own-net.safetensors is here.", timeout=SLOW)
+    expect(page.locator("#upload-status")).to_have_text("my-own-net.pt is here.", timeout=SLOW)
     expect(page.locator("#probe")).to_contain_text("'my-own-net' is right on", timeout=SLOW)
+    expect(page.locator("#probe")).to_contain_text("sandbox: no network")
     for field, value in {"attempts": 3, "evaluations": 300}.items():
         page.locator(f"[name={field}]").fill(str(value))
     page.get_by_text("More settings").click()
@@ -46,11 +61,11 @@ def test_a_good_classifier_is_probed_and_run_and_stays_with_its_run(person, benc
     page.locator("[name=name]").fill("browser-own")
     expect(page.locator("#panel .cost b")).to_contain_text("At most about", timeout=SLOW)
     page.get_by_text("Recipe and command").click()
-    expect(page.locator("#recipe")).to_contain_text('"my-own-net.safetensors"')
+    expect(page.locator("#recipe")).to_contain_text("untrusted = true")
     page.get_by_role("button", name="Start the run").click()
     page.wait_for_url("**/runs/browser-own")
     expect(page.locator(".progress .state")).to_have_text("complete", timeout=SLOW)
-    assert (bench.runs / "browser-own" / "my-own-net.safetensors").is_file()
+    assert (bench.runs / "browser-own" / "my-own-net.pt").is_file()
     assert any("my-own-net" in name for name in open_run(bench.runs / "browser-own").manifest.digests)
 
 
@@ -64,8 +79,12 @@ def test_two_people_do_not_see_each_others_uploads(person, good):
     expect(ada.locator("#classifiers")).to_contain_text("my-own-net")
     ben.goto("/setup")
     expect(ben.locator("#classifiers")).not_to_contain_text("my-own-net")
-    ben.goto(f"/setup?classifier={key}")
-    expect(ben.locator(".problem")).to_contain_text("not there any more")
+    asked = {"domain": "mnist", "generator": "mnist-vae", "classifier": key}
+    for path in ("/setup/preview", "/setup/probe"):
+        said = ben.evaluate("([path, asked]) => form(path, asked)", [path, asked])
+        assert "my-own-net" not in said["html"] and not said.get("ready") and not said.get("fine")
+    refused = ben.evaluate("asked => form('/runs', asked).catch(error => error.message)", asked)
+    assert "not there any more" in refused
 
 
 def test_hostile_files_are_refused_and_run_nothing(person, tmp_path):
@@ -76,9 +95,10 @@ def test_hostile_files_are_refused_and_run_nothing(person, tmp_path):
     (tmp_path / "script.py").write_text("open('trace', 'w')")
     (tmp_path / "generator.safetensors").write_bytes(entry("mnist-vae").path().read_bytes())
     (tmp_path / "empty.safetensors").write_bytes(b"")
-    torch.save(Hostile(trace), tmp_path / "model.pth")
+    torch.save(Hostile(trace), tmp_path / "model.pt")
     expected = {
         "disguised.safetensors": "cannot be read",
+        "model.pt": "weights without the network",
         "weights.pkl": "is not taken",
         "script.py": "is not taken",
         "generator.safetensors": "one of the generators",
@@ -93,3 +113,22 @@ def test_hostile_files_are_refused_and_run_nothing(person, tmp_path):
         expect(page.locator("#upload-status")).to_contain_text(words, timeout=SLOW)
     assert page.locator("input[name=classifier]").count() == before
     assert not trace.exists()
+
+
+def test_a_hostile_model_is_contained(person, tmp_path):
+    trace = tmp_path / "trace"
+    torch.jit.script(Reaching(str(trace))).save(str(tmp_path / "reaching.pt"))
+    page = person()
+    send(page, tmp_path / "reaching.pt")
+    expect(page.locator("#probe .wrong")).to_contain_text("Permission denied", timeout=SLOW)
+    expect(page.get_by_role("button", name="Start the run")).to_be_disabled()
+    assert not trace.exists()
+
+
+def test_what_could_be_a_file_cannot_be_named(person):
+    page = person()
+    page.goto("/setup")
+    page.get_by_text("A published model or an address").click()
+    for reference in ("/etc/passwd", "model.py:predict", "hf:../models", "file:///etc/passwd", "timm:../../x"):
+        page.locator("[name=reference]").fill(reference)
+        expect(page.locator(".problem")).to_contain_text(f"'{reference}' is neither", timeout=SLOW)

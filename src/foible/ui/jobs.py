@@ -101,6 +101,9 @@ class Jobs:
             _note(layout).write_text(json.dumps({"process": process.pid}))
         with contextlib.suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, process.pid, POLITE)
+        until = time.monotonic() + 2  # a process has no command for a moment after it was started
+        while not any(_command_of(process.pid)) and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.01)
         threading.Thread(target=process.wait, daemon=True).start()  # leaves no zombie behind
 
 

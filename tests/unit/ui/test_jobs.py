@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 from filelock import FileLock
@@ -30,6 +31,9 @@ def test_a_process_is_known_by_its_command(runs):
     process = subprocess.Popen(command)
     try:
         (runs / "toy" / "job.json").write_text(json.dumps({"process": process.pid}))
+        until = time.monotonic() + 30
+        while process_of(Layout(runs / "toy")) is None and time.monotonic() < until:
+            time.sleep(0.01)
         assert process_of(Layout(runs / "toy")) == process.pid
         assert Jobs(Shelf(runs)).going("toy")
     finally:

@@ -68,7 +68,7 @@ def path(request: Request) -> Response:
         way = bench(request).workshop.path(run, found)
         answers = way.probabilities.max(1)
         steps = [
-            {"text": f"{run.classes[label]} {percent(sure)}", "wrong": label != found.label}
+            {"text": f"taken for {run.classes[label]}, {percent(sure)}", "wrong": label != found.label}
             for sure, label in zip(answers.values.tolist(), answers.indices.tolist(), strict=True)
         ]
         strip = base64.b64encode(png(sheet(way.images))).decode()
