@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from foible.campaign.spec import load_recipe, recipe_names
 from foible.domains import Domain, domain_names, load_domain
 from foible.errors import FoibleError, RecipeError
 from foible.ui.form import DEFAULTS, Problem, SetUp, set_up
@@ -37,6 +38,19 @@ def offers() -> Offers:
     )
     fitting = {g.domain for g in generators}
     return Offers(tuple(load_domain(n) for n in domain_names() if n in fitting), generators, classifiers)
+
+
+def fitting_recipes() -> list[tuple[str, str]]:
+    """The built-in recipes that the form can show, with their titles: all their parts are on the lists."""
+    lists, found = offers(), []
+    for name in recipe_names():
+        recipe = load_recipe(name)
+        parts = ((recipe.generator, lists.generators), (recipe.classifier, lists.classifiers))
+        if all(
+            not p.parameters and p.use in {e.name for e in listed if e.domain == recipe.domain} for p, listed in parts
+        ):
+            found.append((name, recipe.title or name))
+    return found
 
 
 def with_first_choices(fields: Mapping[str, str]) -> dict[str, str]:

@@ -12,11 +12,11 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from foible.campaign.estimate import most_evaluations
-from foible.campaign.spec import load_recipe, recipe_names
+from foible.campaign.spec import load_recipe
 from foible.errors import RecipeError
 from foible.ui.form import DEFAULTS, SetUp, fields_of
 from foible.ui.live import duration
-from foible.ui.offers import UPLOADED, offers, read_form, with_first_choices
+from foible.ui.offers import UPLOADED, fitting_recipes, offers, read_form, with_first_choices
 from foible.ui.render import bench, html, page, session
 from foible.ui.uploads import KINDS, keep_with, receive, table_of
 
@@ -27,17 +27,16 @@ def setup(request: Request) -> Response:
     """The form, filled in from a recipe or from the address."""
     given = {k: v for k, v in request.query_params.items() if k in DEFAULTS}
     if name := request.query_params.get("recipe"):
-        if name not in recipe_names():
+        if name not in dict(fitting_recipes()):
             raise RecipeError(f"no recipe '{name[:80]}'", "see the list on the set-up page")
         given = fields_of(load_recipe(name)) | given
     chosen = read_form(with_first_choices(given), session(request), bench(request).shelf)
-    recipes = [(n, load_recipe(n).title or n) for n in recipe_names()]
     uploads = list(session(request).uploads.values())
     return page(
         "setup",
         here="setup",
         offers=offers(),
-        recipes=recipes,
+        recipes=fitting_recipes(),
         uploads=uploads,
         kinds=KINDS,
         largest=bench(request).largest_upload,
