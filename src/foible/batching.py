@@ -16,7 +16,6 @@ from torch import Tensor
 ChunkFunction = Callable[..., tuple[Tensor, ...]]
 
 CHUNKS = (16, 32, 64, 128, 256)
-NEARLY = 1.1  # a smaller chunk that is this close to the fastest is taken: it wastes less when few lanes are left
 
 
 class Chunks:
@@ -73,7 +72,7 @@ def fastest_chunk(
 
     Args:
         run: runs one chunk of a given size.
-        rounds: numbers of rows that come at a time, most of them from full lanes.
+        rounds: numbers of rows that come at a time, from full lanes to the last one.
         sizes: what to choose from.
         seconds: how long to measure.
     """
@@ -91,7 +90,6 @@ def fastest_chunk(
             break
 
     def cost(size: int) -> float:
-        return sum(math.ceil(rows / size) * quickest[size] / rows for rows in rounds)
+        return sum(math.ceil(rows / size) * quickest[size] for rows in rounds)
 
-    best = min(map(cost, sizes))
-    return next(size for size in sorted(sizes) if cost(size) <= NEARLY * best)
+    return min(sizes, key=cost)

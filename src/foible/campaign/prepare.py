@@ -82,7 +82,7 @@ def _measured(campaign: Campaign) -> int:
         Evaluator(campaign, size)(latents[:size], labels[:size])
 
     candidates, lanes = _candidates_per_round(campaign), campaign.recipe.engine.lanes
-    return fastest_chunk(render, [candidates * max(1, lanes // part) for part in (1, 1, 1, 2, 4)])
+    return fastest_chunk(render, [candidates * max(1, lanes // part) for part in (1, 1, 1, 2, 4, 8, 16, lanes)])
 
 
 def _candidates_per_round(campaign: Campaign) -> int:
