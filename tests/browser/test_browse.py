@@ -83,7 +83,7 @@ def test_runs_side_by_side(person):
 def test_two_people_judge_with_the_keyboard_and_see_how_far_they_agree(person, bench):
     layout = Layout(bench.runs / "toy-narrow")
     total = len(open_run(layout.folder).index())
-    for name, keys in (("Ada", "1"), ("Ben", "1x")):
+    for name, keys in (("first", "1"), ("second", "1x")):
         page = person()
         page.goto("/runs/toy-narrow/judge")
         page.get_by_label("Your name").fill(name)
@@ -92,10 +92,10 @@ def test_two_people_judge_with_the_keyboard_and_see_how_far_they_agree(person, b
             expect(page.locator("#count")).to_have_text(f"{k + 1} of {total}.")
             page.keyboard.press(keys[k % len(keys)])
         expect(page.locator("#done")).to_be_visible()
-    expect(page.locator("#board")).to_contain_text(f"Ada and Ben, {total} shared images")
+    expect(page.locator("#board")).to_contain_text(f"first and second, {total} shared images")
     expect(page.locator("#board")).to_contain_text("kappa")
     answers = read_answers(layout)
-    assert set(answers.by_person["Ada"].values()) == {0} and len(answers.by_person["Ben"]) == total
+    assert set(answers.by_person["first"].values()) == {0} and len(answers.by_person["second"]) == total
     page.goto("/runs/toy-narrow/findings?valid=yes")
     expect(page.locator(".card").first).to_be_visible()
 

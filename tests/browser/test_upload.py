@@ -70,20 +70,20 @@ def test_a_good_classifier_is_probed_and_run_and_stays_with_its_run(person, benc
 
 
 def test_two_people_do_not_see_each_others_uploads(person, good):
-    ada, ben = person(), person()
-    send(ada, good)
-    expect(ada.locator("#upload-status")).to_contain_text("is here", timeout=SLOW)
-    key = ada.locator("input[name=classifier]:checked").get_attribute("value")
+    one, other = person(), person()
+    send(one, good)
+    expect(one.locator("#upload-status")).to_contain_text("is here", timeout=SLOW)
+    key = one.locator("input[name=classifier]:checked").get_attribute("value")
     assert key.startswith("upload:")
-    ada.reload()
-    expect(ada.locator("#classifiers")).to_contain_text("my-own-net")
-    ben.goto("/setup")
-    expect(ben.locator("#classifiers")).not_to_contain_text("my-own-net")
+    one.reload()
+    expect(one.locator("#classifiers")).to_contain_text("my-own-net")
+    other.goto("/setup")
+    expect(other.locator("#classifiers")).not_to_contain_text("my-own-net")
     asked = {"domain": "mnist", "generator": "mnist-vae", "classifier": key}
     for path in ("/setup/preview", "/setup/probe"):
-        said = ben.evaluate("([path, asked]) => form(path, asked)", [path, asked])
+        said = other.evaluate("([path, asked]) => form(path, asked)", [path, asked])
         assert "my-own-net" not in said["html"] and not said.get("ready") and not said.get("fine")
-    refused = ben.evaluate("asked => form('/runs', asked).catch(error => error.message)", asked)
+    refused = other.evaluate("asked => form('/runs', asked).catch(error => error.message)", asked)
     assert "not there any more" in refused
 
 
