@@ -17,7 +17,7 @@ LAYERS = [
     {"objectives", "searches", "oracles", "validators", "zoo"},
     {"store"},
     {"campaign"},
-    {"report", "training", "api", "testing"},
+    {"report", "training", "judging", "api", "testing"},
     {"ui"},
     {"cli", "__main__"},
 ]

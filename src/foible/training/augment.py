@@ -29,8 +29,8 @@ class Augmentation(BaseModel):
     contrast: float = Field(0.0, ge=0, lt=1)  # most relative change of contrast
     brightness: float = Field(0.0, ge=0, lt=1)  # most change of all values
     warp: float = Field(0.0, ge=0, lt=1)  # most displacement of a point, as a share of the image, smooth over it
-    blur: float = Field(0.0, ge=0, le=1)  # most weight of a blurred copy
-    noise: float = Field(0.0, ge=0, lt=1)  # most standard deviation of normal noise
+    blur: float = Field(0.0, ge=0, le=1)  # most weight of a blurred copy, every second image
+    noise: float = Field(0.0, ge=0, lt=1)  # most standard deviation of normal noise, every second image
 
     def __call__(self, images: Images) -> Images:
         """Changed images of the same shape, randomness from torch's current generator."""
@@ -48,9 +48,9 @@ class Augmentation(BaseModel):
         if self.cutout:
             images = cut_out(images, self.cutout)
         if self.blur:
-            images = torch.lerp(images, blurred(images, 1.0), torch.rand(len(images), 1, 1, 1) * self.blur)
+            images = torch.lerp(images, blurred(images, 1.0), _for_half(images) * self.blur)
         if self.noise:
-            images = (images + torch.randn_like(images) * torch.rand(len(images), 1, 1, 1) * self.noise).clamp(0, 1)
+            images = (images + torch.randn_like(images) * _for_half(images) * self.noise).clamp(0, 1)
         return images
 
 
@@ -109,3 +109,8 @@ def _within(positions: Tensor, centres: Tensor, side: int) -> Tensor:
 
 def _spread(images: Images, most: float) -> Tensor:
     return (2 * torch.rand(len(images), 1, 1, 1) - 1) * most
+
+
+def _for_half(images: Images) -> Tensor:
+    """Between 0 and 1 for every second image, 0 for the others: a plain image must stay something usual."""
+    return (2 * torch.rand(len(images), 1, 1, 1) - 1).clamp_min(0)

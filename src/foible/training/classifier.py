@@ -67,7 +67,7 @@ class ClassifierLearner:
         """Cross-entropy of a batch, and of invalid images against all classes alike."""
         count = int(len(images) * self.outliers)
         invalid = mixture(images[:count], labels[:count], FITTED) if count else images[:0]
-        logits = self._logits(torch.cat([self.augment(images), invalid]))
+        logits = self._logits(self.augment(torch.cat([images, invalid])))  # alike: no change may give nonsense away
         loss = functional.cross_entropy(logits[: len(images)], labels, label_smoothing=self.label_smoothing)
         if count:
             loss = loss - self.outliers * logits[len(images) :].log_softmax(1).mean()

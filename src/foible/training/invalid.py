@@ -134,14 +134,14 @@ WEIGHED: Mapping[str, Kind] = {k.__name__: k for k in (collage, peppered, torn)}
 MEASURED: Mapping[str, Kind] = {k.__name__: k for k in (kneaded, mosaic, barred, crumpled)}
 
 
-def mixture(images: Images, labels: Tensor, kinds: Mapping[str, Kind], share: int = 8) -> Images:
-    """Invalid images of kinds drawn at random, a new kind for every few images."""
-    names = list(kinds)
-    parts = [
-        kinds[names[int(torch.randint(len(names), ()))]](i, y)
-        for i, y in zip(images.split(share), labels.split(share), strict=True)
-    ]
-    return torch.cat(parts)
+def mixture(images: Images, labels: Tensor, kinds: Mapping[str, Kind], share: int = 3) -> Images:
+    """Invalid images of all kinds in turn, beginning anywhere, a few images of each.
+
+    Many kinds in few images keep batches alike: batch norm would otherwise learn statistics that fit none of them.
+    """
+    parts = zip(images.split(share), labels.split(share), strict=True)
+    makers, first = list(kinds.values()), int(torch.randint(len(kinds), ()))
+    return torch.cat([makers[(first + turn) % len(makers)](i, y) for turn, (i, y) in enumerate(parts)])
 
 
 def background(images: Images) -> Images:
