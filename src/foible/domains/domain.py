@@ -75,13 +75,19 @@ def _from_toml(path: Path, base: Path) -> Domain:
         facts = tomllib.loads(path.read_text())
         if folder := facts.get("folder"):
             facts["folder"] = str(base / folder)
-        if (judge := facts.get("judge")) and (base / judge).is_file():
-            facts["judge"] = str(base / judge)
+        facts["references"] = [_beside(base, r) for r in facts.get("references", [])]
+        if judge := facts.get("judge"):
+            facts["judge"] = _beside(base, judge)
         return Domain(name=path.stem, **facts)
     except (tomllib.TOMLDecodeError, ValidationError) as error:
         raise RecipeError(
             f"domain file '{path}' is wrong: {error}", "compare it with docs/adding-a-domain.md"
         ) from error
+
+
+def _beside(base: Path, model: str) -> str:
+    """A model by its zoo name, or by a file that is named relative to the domain file."""
+    return str(base / model) if model.endswith(".safetensors") else model
 
 
 def _from_tree(path: Path) -> Domain:

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +32,6 @@ from foible.validators.panel import Panel, Sight
 from foible.validators.parts import Head, ImageFusion, LabelFusion
 from foible.validators.scored import Percentile
 from foible.validators.usual import some
-
-Report = Callable[[dict[str, float]], None]
 
 
 class JudgeSettings(BaseModel):
@@ -67,7 +65,7 @@ class Deck:
         return torch.where((torch.arange(len(made)) % 2 == 0).view(-1, 1, 1, 1), made, changed)
 
 
-def fit_judge(domain: Domain, settings: JudgeSettings, data: str | Path | None, seed: int, report: Report) -> Fitted:
+def fit_judge(domain: Domain, settings: JudgeSettings, data: str | Path | None, seed: int) -> Fitted:
     """A judge for a domain whose reference classifiers are there."""
     if not domain.references:
         raise RecipeError(
@@ -82,7 +80,6 @@ def fit_judge(domain: Domain, settings: JudgeSettings, data: str | Path | None, 
         index = some(training, settings.training, seed)
         real = _sights(panel, training, index)
         closeness = places_of_classes(real.features, training.labels[index], len(domain.classes), settings.kept)
-        report({"step": 1.0, "real images": float(len(index))})
 
         first, second, _ = (Deck(testing, i, settings.augment) for i in dealt(testing, settings.held_out, seed))
         panel.temperatures = temperatures_for(panel.passes(first.images)[0], first.labels)
@@ -97,13 +94,12 @@ def fit_judge(domain: Domain, settings: JudgeSettings, data: str | Path | None, 
             settings.hidden,
             seed,
         )
-        report({"step": 2.0, "invalid images": float(len(nonsense))})
 
         unweighed = Fitted(panel, closeness, usual, head, _none(ImageFusion, 3), _none(LabelFusion, 2), {}, digests)
-        return _weighed(unweighed, second, settings.rejected, report)
+        return _weighed(unweighed, second, settings.rejected)
 
 
-def _weighed(parts: Fitted, deck: Deck, rejected: float, report: Report) -> Fitted:
+def _weighed(parts: Fitted, deck: Deck, rejected: float) -> Fitted:
     """Weights of the evidence and thresholds."""
     sights = [
         parts.panel(images) for images in (deck.images, deck.mild(), deck.invalid(WEIGHED), deck.invalid(WEIGHED))
@@ -122,7 +118,6 @@ def _weighed(parts: Fitted, deck: Deck, rejected: float, report: Report) -> Fitt
     label = LabelFusion(*weights_for(evidence, _truth(len(evidence) // 2, len(evidence) // 2)))
     kept = label(label_evidence(*cases[0]))
     thresholds = {"image": threshold(validity[0], rejected), "label": threshold(kept, rejected / 2)}
-    report({"step": 3.0, **{f"{k} threshold": v for k, v in thresholds.items()}})
     return Fitted(parts.panel, parts.closeness, parts.usual, parts.head, image, label, thresholds, parts.digests)
 
 
@@ -168,9 +163,9 @@ def measured(
         return figures(parts, deck.images, deck.labels, deck.invalid(MEASURED))
 
 
-def judge_for(recipe: Any, data: str | Path | None, report: Report) -> tuple[Fitted, dict[str, float], float]:
+def judge_for(recipe: Any, data: str | Path | None) -> tuple[Fitted, dict[str, float], float]:
     """What a training recipe asks for: the judge, its figures, and the seconds it took."""
     begin = time.perf_counter()
     domain, settings = load_domain(recipe.domain), JudgeSettings(**recipe.network)
-    parts = fit_judge(domain, settings, data, recipe.fit.seed, report)
+    parts = fit_judge(domain, settings, data, recipe.fit.seed)
     return parts, measured(parts, domain, settings, data, recipe.fit.seed), time.perf_counter() - begin

@@ -47,7 +47,9 @@ def head_for(places: Tensor, valid: Tensor, hidden: int, seed: int) -> Head:
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.neural_network import MLPClassifier
 
-    network = MLPClassifier((hidden,), alpha=1e-2, early_stopping=True, max_iter=60, random_state=seed)
+    network = MLPClassifier(
+        (hidden,), alpha=1e-2, learning_rate_init=3e-3, early_stopping=True, max_iter=200, random_state=seed
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # early stopping keeps the best
         network.fit(squashed(places).numpy(), valid.long().numpy())

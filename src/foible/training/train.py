@@ -95,7 +95,7 @@ def train(
         raise RecipeError(f"--out '{out}' must end in .safetensors", "model files are safetensors with a foible header")
     domain = load_domain(recipe.domain)
     if recipe.family == JUDGE:
-        return _train_judge(recipe, domain, out, data, report)
+        return _train_judge(recipe, domain, out, data)
     training, testing = real_images(domain, data, "train"), real_images(domain, data, "test")
     learner_class = find("learners", recipe.family)
     with torch.random.fork_rng():
@@ -118,17 +118,11 @@ def train(
     return Trained(out, card, history)
 
 
-def _train_judge(
-    recipe: TrainingRecipe,
-    domain: Domain,
-    out: Path,
-    data: str | Path | None,
-    report: Callable[[dict[str, float]], None],
-) -> Trained:
+def _train_judge(recipe: TrainingRecipe, domain: Domain, out: Path, data: str | Path | None) -> Trained:
     """A judge is fitted by regressions on what reference classifiers see, without epochs."""
     from foible.training.judge import judge_for
 
-    parts, figures, seconds = judge_for(recipe, data, report)
+    parts, figures, seconds = judge_for(recipe, data)
     save_model(out, parts.header(domain), parts.tensors(), torch.float32)  # few numbers, some of them thresholds
     history, parameters = History(seconds=seconds), sum(t.numel() for t in parts.tensors().values())
     rounded = {name: round(value, 5) for name, value in figures.items()}

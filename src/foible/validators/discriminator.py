@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 from torch import Tensor
 
-from foible.batching import Chunks
 from foible.domains import Domain, RealImages
 from foible.errors import RecipeError
 from foible.types import Images
-from foible.validators.panel import CHUNK
 from foible.validators.scored import Percentile, Scored
 from foible.validators.usual import usual
 from foible.zoo.resolve import resolve
@@ -37,17 +34,14 @@ class Discriminator(Scored):
         if not hasattr(resolved.model, "realness"):
             raise RecipeError(f"generator '{use}' has no discriminator", "name a GAN")
         self.generator: Any = resolved.model
-        self.threshold, self.digests, self.chunks = threshold, resolved.digests, Chunks(CHUNK)
+        self.threshold, self.digests = threshold, resolved.digests
         self.usual: Percentile = usual(data, self.raw)
 
     def raw(self, images: Images, labels: Tensor) -> Tensor:
         """The discriminator's score (N,)."""
-        return self.chunks(self._realness, images, labels)[0]
+        scores: Tensor = self.generator.realness(images, labels)
+        return scores
 
     def score(self, images: Images, labels: Tensor) -> Tensor:
         """Share of real images that look less real."""
         return self.usual(self.raw(images, labels))
-
-    @torch.inference_mode()
-    def _realness(self, images: Images, labels: Tensor) -> tuple[Tensor, ...]:
-        return (self.generator.realness(images, labels),)

@@ -42,8 +42,9 @@ class Fitted:
         return named | {"temperatures": self.panel.temperatures, "usual": self.usual.ranked}
 
     def header(self, domain: Domain) -> Header:
-        """How the judge is put together again."""
-        config = {"references": list(self.panel.names), "thresholds": dict(self.thresholds)}
+        """How the judge is put together again; references that are no zoo models are looked for beside it."""
+        names = [name if name in entries() else Path(name).name for name in self.panel.names]
+        config = {"references": names, "thresholds": dict(self.thresholds)}
         return Header(role="validators", family=FAMILY, domain=domain.name, config=config)
 
 
@@ -78,7 +79,8 @@ def _read(path: Path) -> Fitted:
     header, tensors = read_model_file(path)
     if header.family != FAMILY:
         raise ModelError(f"'{path}' is no judge but one of the {header.role}", "see `foible ls zoo`")
-    classifiers, digests = references(header.config["references"])
+    names = [n if n in entries() else str(path.parent / n) for n in header.config["references"]]
+    classifiers, digests = references(names)
     try:
         return Fitted(
             panel=Panel(classifiers, tensors["temperatures"]),

@@ -21,7 +21,7 @@ from foible.types import Images, Verdict
 from foible.validators.fitted import Fitted, fitted
 from foible.validators.panel import Sight
 from foible.validators.parts import LEAST, logit
-from foible.validators.scored import verdicts
+from foible.validators.scored import in_chunks, verdicts
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,6 @@ class Judge:
         label = verdicts(self.name, "label", said.kept_score, self.thresholds["label"])
         return list(zip(image, label, strict=True))
 
-    @torch.inference_mode()
     def judgement(self, images: Images, labels: Tensor | None = None) -> Judgement:
         """Scores and decisions for images (N, C, H, W) in [0, 1].
 
@@ -65,18 +64,18 @@ class Judge:
             images: what to judge.
             labels: expected classes (N,); the likeliest class is taken where there is none, or where it is below zero.
         """
+        labels = torch.full((len(images),), -1) if labels is None else labels
+        validity, kept, likeliest = in_chunks(self._scores, images, labels).unbind(1)
+        valid, keeps = validity >= self.thresholds["image"], kept >= self.thresholds["label"]
+        return Judgement(validity, valid, likeliest.long(), kept, keeps)
+
+    def _scores(self, images: Images, labels: Tensor) -> Tensor:
+        """Validity, score of the label, and likeliest class (N, 3)."""
         sight = self.parts.panel(images)
         likeliest = sight.votes.argmax(1)
-        labels = likeliest if labels is None else torch.where(labels < 0, likeliest, labels)
         validity = self.parts.image(image_evidence(self.parts, sight))
-        kept = self.parts.label(label_evidence(sight, labels, validity))
-        return Judgement(
-            validity,
-            validity >= self.thresholds["image"],
-            likeliest,
-            kept,
-            kept >= self.thresholds["label"],
-        )
+        kept = self.parts.label(label_evidence(sight, torch.where(labels < 0, likeliest, labels), validity))
+        return torch.stack([validity, kept, likeliest.float()], 1)
 
 
 def image_evidence(parts: Fitted, sight: Sight) -> Tensor:

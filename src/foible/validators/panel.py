@@ -16,8 +16,7 @@ from foible.batching import Chunks
 from foible.classifiers.last_features import LastFeatures
 from foible.classifiers.module import ModuleClassifier
 from foible.types import Images
-
-CHUNK = 16  # images at a time; padded, so that an image's scores do not depend on its neighbours
+from foible.validators.scored import CHUNK
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 from torch import Tensor
 
-from foible.batching import Chunks
 from foible.domains import Domain, RealImages
 from foible.errors import RecipeError
 from foible.protocols import Encoder
 from foible.types import Images
-from foible.validators.panel import CHUNK
 from foible.validators.scored import Percentile, Scored
 from foible.validators.usual import usual
 from foible.zoo.resolve import resolve
@@ -39,18 +36,14 @@ class Reconstruction(Scored):
         if not isinstance(resolved.model, Encoder):
             raise RecipeError(f"generator '{use}' cannot encode images", "name one that can, such as a VAE")
         self.generator: Any = resolved.model
-        self.threshold, self.digests, self.chunks = threshold, resolved.digests, Chunks(CHUNK)
+        self.threshold, self.digests = threshold, resolved.digests
         self.usual: Percentile = usual(data, self.raw)
 
     def raw(self, images: Images, labels: Tensor) -> Tensor:
         """Minus the mean squared error (N,)."""
-        return self.chunks(self._minus_error, images, labels)[0]
+        drawn = self.generator.decode(self.generator.encode(images, labels), labels)
+        return -(drawn - images).square().flatten(1).mean(1)
 
     def score(self, images: Images, labels: Tensor) -> Tensor:
         """Share of real images that are drawn worse."""
         return self.usual(self.raw(images, labels))
-
-    @torch.inference_mode()
-    def _minus_error(self, images: Images, labels: Tensor) -> tuple[Tensor, ...]:
-        drawn = self.generator.decode(self.generator.encode(images, labels), labels)
-        return (-(drawn - images).square().flatten(1).mean(1),)

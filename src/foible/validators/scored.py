@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 import torch
 from torch import Tensor
 
+from foible.batching import Chunks
 from foible.types import Images, Verdict
 
 About = Literal["image", "label"]
+CHUNK = 16  # images at a time; padded, so that every image is scored in company of one size
 
 
 class Scored(ABC):
@@ -27,7 +30,14 @@ class Scored(ABC):
 
     def __call__(self, images: Images, labels: Tensor) -> list[tuple[Verdict, ...]]:
         """One verdict per image."""
-        return [(v,) for v in verdicts(self.name, self.about, self.score(images, labels), self.threshold)]
+        scores = in_chunks(self.score, images, labels)
+        return [(v,) for v in verdicts(self.name, self.about, scores, self.threshold)]
+
+
+@torch.inference_mode()
+def in_chunks(score: Callable[[Images, Tensor], Tensor], images: Images, labels: Tensor) -> Tensor:
+    """Scores (N, ...) of any number of images; those of one image do not depend on its neighbours."""
+    return Chunks(CHUNK)(lambda x, y: (score(x, y),), images, labels)[0].clone()
 
 
 def verdicts(name: str, about: About, scores: Tensor, threshold: float) -> list[Verdict]:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from foible.domains import RealImages
 from foible.types import Images
-from foible.validators.scored import Percentile
+from foible.validators.scored import Percentile, in_chunks
 
 COUNT = 1000  # real images looked at
 
@@ -17,7 +17,7 @@ COUNT = 1000  # real images looked at
 def usual(data: RealImages, raw: Callable[[Images, Tensor], Tensor], count: int = COUNT) -> Percentile:
     """The raw numbers of real images drawn from `data`, the same ones every time."""
     index = some(data, count)
-    return Percentile.of(raw(data.images(index), data.labels[index]))
+    return Percentile.of(in_chunks(raw, data.images(index), data.labels[index]))
 
 
 def some(data: RealImages, count: int, seed: int = 0) -> Tensor:
