@@ -66,7 +66,7 @@ def assemble(
         if hasattr(model, "to"):
             model.to(device)
     recipe = _with_judge(recipe, domain)
-    validators = tuple(_validator(v, domain, data) for v in recipe.validators or ())
+    validators = tuple(make_validator(v, domain, data) for v in recipe.validators or ())
     _independent(live_classifier, classifier_digests, validators)
     search = build("searches", recipe.search.use, recipe.search.parameters)
     searches, attempts = {Arm.SEARCH: search}, {Arm.SEARCH: recipe.attempts}
@@ -120,7 +120,7 @@ def _with_judge(recipe: Recipe, domain: Domain) -> Recipe:
     return recipe
 
 
-def _validator(part: Part, domain: Domain, data: RealImages) -> Validator:
+def make_validator(part: Part, domain: Domain, data: RealImages) -> Validator:
     """A validator; it is given the domain and real images where it asks for them."""
     offered = {"domain": domain, "data": data}
     wanted = inspect.signature(find("validators", part.use)).parameters

@@ -42,7 +42,7 @@ def judge_files(path: Path, domain: Domain, labels: Path | None = None) -> Itera
         labels: a csv file with the columns file,expected; it goes before what folders or an npz say.
     """
     given = read_labels(labels, domain) if labels is not None else {}
-    judge, used = Judge(domain), set()
+    judge, used = Judge(domain), set[str]()
     for batch in _batches(submitted(path, domain)):
         keys = [_key(name, given) for name in batch.names]
         used.update(k for k in keys if k is not None)

@@ -41,7 +41,7 @@ class Reconstruction(Scored):
 
     def raw(self, images: Images, labels: Tensor) -> Tensor:
         """Minus the mean squared error (N,)."""
-        drawn = self.generator.decode(self.generator.encode(images, labels), labels)
+        drawn: Images = self.generator.decode(self.generator.encode(images, labels), labels)
         return -(drawn - images).square().flatten(1).mean(1)
 
     def score(self, images: Images, labels: Tensor) -> Tensor:

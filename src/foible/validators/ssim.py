@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -52,11 +53,10 @@ class SSIM(Scored):
 
 
 @cache
-def _ssim() -> Callable[..., Tensor]:
+def _ssim() -> Callable[..., Any]:
     import_torchvision()  # torchmetrics meets it on import; a mismatched build must be put right before
     try:
         from torchmetrics.functional.image import structural_similarity_index_measure
     except ImportError:
         raise MissingExtra("torchmetrics", "training", "structural similarity") from None
-    similarity: Callable[..., Tensor] = structural_similarity_index_measure
-    return similarity
+    return structural_similarity_index_measure
