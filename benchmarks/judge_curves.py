@@ -101,7 +101,10 @@ def curve(good: Tensor, bad: Tensor) -> tuple[Tensor, Tensor]:
 def compared(name: str, good: Tensor, bad: Tensor, threshold: float) -> dict[str, float | int | None]:
     kept, let_in = rate(int((good >= threshold).sum()), len(good)), rate(int((bad >= threshold).sum()), len(bad))
     area = auc(torch.cat([good, bad]).tolist(), [True] * len(good) + [False] * len(bad))
-    print(f"  {name:<16} AUC {area:.4f}   accepts {kept.share:6.1%} of the good, {let_in.share:6.1%} of the bad", flush=True)
+    print(
+        f"  {name:<16} AUC {area:.4f}   accepts {kept.share:6.1%} of the good, {let_in.share:6.1%} of the bad",
+        flush=True,
+    )
     return {"auc": area, "good": len(good), "good_accepted": kept.share, "bad": len(bad), "bad_accepted": let_in.share}
 
 
@@ -132,7 +135,12 @@ def main() -> None:
         if real := scores(validator, images[:few], labels[:few], "image"):
             nonsense = {}
             for kind, made in invalid.items():
-                shown = scores(validator, made[: 100 if name == "ssim" else COUNT], torch.arange(len(made[:COUNT])) % classes, "image")
+                shown = scores(
+                    validator,
+                    made[: 100 if name == "ssim" else COUNT],
+                    torch.arange(len(made[:COUNT])) % classes,
+                    "image",
+                )
                 nonsense[kind] = shown[0]
                 results[name][kind] = compared(kind, real[0], nonsense[kind], real[1])
             everything = torch.cat(list(nonsense.values()))
@@ -143,7 +151,9 @@ def main() -> None:
                 not_kept = scores(validator, images, other, "label")[0]
                 results[name][kind] = compared(kind, real[0], not_kept, real[1])
                 style = "-" if kind == "relabelled" else "--"
-                axes[1].plot(*curve(real[0], not_kept), style, label=f"{name}, {kind}, {results[name][kind]['auc']:.4f}")
+                axes[1].plot(
+                    *curve(real[0], not_kept), style, label=f"{name}, {kind}, {results[name][kind]['auc']:.4f}"
+                )
     if chosen.save:
         for axis, title in zip(axes, ("real against invalid images", "real against relabelled images"), strict=True):
             axis.set(title=f"{domain.name}: {title}", xlabel="bad ones accepted", ylabel="good ones accepted")

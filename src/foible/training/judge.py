@@ -3,7 +3,7 @@
 1. Real training images give the places of the classes among the panel's features.
 2. Held-out images are dealt into three parts. On the first: temperatures, what is usual, and the head that tells real
    images (plain and mildly changed) from made-up invalid ones of the kinds `FITTED` and from other domains' images.
-3. On the second: the weights of the evidence, with kinds that the head has not seen (`WEIGHED`), and the thresholds.
+3. On the second: the weights of the evidence, with kinds that the head has not seen (`WEIGHED`), and where the line is.
 4. On the third: the figures in the card, with kinds that nothing has seen (`MEASURED`).
 """
 
@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field
@@ -29,9 +30,11 @@ from foible.types import Images
 from foible.validators.fitted import Fitted, references
 from foible.validators.judge import image_evidence, label_evidence
 from foible.validators.panel import Panel, Sight
-from foible.validators.parts import Head, ImageFusion, LabelFusion
+from foible.validators.parts import Fusion, Head, ImageFusion, LabelFusion
 from foible.validators.scored import Percentile
 from foible.validators.usual import some
+
+F = TypeVar("F", bound=Fusion)
 
 
 class JudgeSettings(BaseModel):
@@ -45,7 +48,8 @@ class JudgeSettings(BaseModel):
     hidden: int = Field(32, ge=1)  # units of the head
     training: int = Field(12_000, ge=100)  # real training images that place the classes
     held_out: int = Field(10_000, ge=100)  # real test images, dealt 2 : 1 : 2
-    rejected: float = Field(0.01, gt=0, lt=0.5)  # most real images that a threshold may turn away
+    called_invalid: float = Field(0.006, gt=0, lt=0.5)  # real images that the line of validity turns away
+    called_changed: float = Field(0.006, gt=0, lt=0.5)  # real images that the line of kept labels turns away
 
 
 class Deck:
@@ -96,34 +100,41 @@ def fit_judge(domain: Domain, settings: JudgeSettings, data: str | Path | None, 
         )
 
         unweighed = Fitted(panel, closeness, usual, head, _none(ImageFusion, 3), _none(LabelFusion, 2), {}, digests)
-        return _weighed(unweighed, second, settings.rejected)
+        return _weighed(unweighed, second, settings)
 
 
-def _weighed(parts: Fitted, deck: Deck, rejected: float) -> Fitted:
-    """Weights of the evidence and thresholds."""
-    sights = [
-        parts.panel(images) for images in (deck.images, deck.mild(), deck.invalid(WEIGHED), deck.invalid(WEIGHED))
-    ]
+def _weighed(parts: Fitted, deck: Deck, settings: JudgeSettings) -> Fitted:
+    """Weights of the evidence, and where the line is drawn."""
+    shown = (deck.images, deck.mild(), deck.invalid(WEIGHED), deck.invalid(WEIGHED))
+    sights = [parts.panel(images) for images in shown]
     evidence = torch.cat([image_evidence(parts, s) for s in sights])
     image = ImageFusion(*weights_for(evidence, _truth(len(evidence) // 2, len(evidence) // 2)))
+    image = strict(image, image_evidence(parts, sights[0]), settings.called_invalid)
     validity = [image(image_evidence(parts, s)) for s in sights]
-    wrong = other_labels(sights[0], deck.labels)
     cases = [
         (sights[0], deck.labels, validity[0]),
         (sights[1], deck.labels, validity[1]),
-        (sights[0], wrong, validity[0]),
+        (sights[0], other_labels(sights[0], deck.labels), validity[0]),
         (sights[2], deck.labels, validity[2]),
     ]
     evidence = torch.cat([label_evidence(*case) for case in cases])
     label = LabelFusion(*weights_for(evidence, _truth(len(evidence) // 2, len(evidence) // 2)))
-    kept = label(label_evidence(*cases[0]))
-    thresholds = {"image": threshold(validity[0], rejected), "label": threshold(kept, rejected / 2)}
-    return Fitted(parts.panel, parts.closeness, parts.usual, parts.head, image, label, thresholds, parts.digests)
+    label = strict(label, label_evidence(*cases[0]), settings.called_changed)
+    return replace(parts, image=image, label=label, thresholds={"image": 0.5, "label": 0.5})
 
 
-def threshold(real: Tensor, rejected: float) -> float:
-    """One half, or lower where one half would turn away more than this share of real images."""
-    return round(min(0.5, float(real.quantile(rejected))), 4)
+def strict(fusion: F, evidence: Tensor, rejected: float) -> F:
+    """The same fusion with its bias moved: one half becomes as strict as it may be with this share of real images lost.
+
+    It is never made milder.
+
+    Args:
+        fusion: weights of the evidence.
+        evidence: that of real images (N, evidence).
+        rejected: share of them that may score below one half.
+    """
+    margin = (evidence @ fusion.weights + fusion.bias).quantile(rejected).clamp_min(0)
+    return replace(fusion, bias=fusion.bias - margin)
 
 
 def other_labels(sight: Sight, labels: Tensor) -> Tensor:
