@@ -49,7 +49,7 @@ class JudgeSettings(BaseModel):
     training: int = Field(12_000, ge=100)  # real training images that place the classes
     held_out: int = Field(10_000, ge=100)  # real test images, dealt 2 : 1 : 2
     called_invalid: float = Field(0.006, gt=0, lt=0.5)  # real images that the line of validity turns away
-    called_changed: float = Field(0.006, gt=0, lt=0.5)  # real images that the line of kept labels turns away
+    called_changed: float = Field(0.004, gt=0, lt=0.5)  # real images that the line of kept labels turns away
 
 
 class Deck:
