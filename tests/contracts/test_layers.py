@@ -17,7 +17,7 @@ LAYERS = [
     {"objectives", "searches", "oracles", "validators", "zoo"},
     {"store"},
     {"campaign"},
-    {"report", "training", "api", "testing"},
+    {"report", "training", "api", "testing", "survey"},
     {"ui"},
     {"cli", "__main__"},
 ]
