@@ -74,7 +74,9 @@ def test_a_database_of_the_first_release_is_read_and_goes_on(tmp_path):
             "answer INTEGER NOT NULL, given TEXT NOT NULL, PRIMARY KEY (arm, attempt, person))"
         )
         database.execute("INSERT INTO answers VALUES ('search', 3, 'Ada', 1, '2026-01-01')")
+    before = layout.answers.read_bytes()
     assert read_answers(layout).by_person == {"Ada": {3: 1}} and read_checks(layout) == []
+    assert layout.answers.read_bytes() == before, "readers do not write"
     give_answer(layout, "Ada", 4, NOTHING)
     assert read_answers(layout).by_person == {"Ada": {3: 1, 4: NOTHING}}
 

@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import astuple, dataclass
 
 from foible.errors import RecipeError
-from foible.store.database import database_errors
+from foible.store.database import connect, database_errors
 from foible.store.layout import Layout
 from foible.store.manifest import now
 
@@ -86,7 +86,7 @@ def read_answers(layout: Layout) -> Answers:
     """All answers given so far."""
     if not layout.answers.is_file():
         return Answers({})
-    with database_errors(layout.answers), closing(_open(layout)) as database:
+    with database_errors(layout.answers), closing(connect(layout.answers)) as database:
         rows = database.execute("SELECT person, attempt, answer FROM answers WHERE arm = 'search'").fetchall()
     people: dict[str, dict[int, int]] = {}
     for person, attempt, answer in rows:
@@ -98,7 +98,9 @@ def read_checks(layout: Layout) -> list[CheckAnswer]:
     """All answers to attention checks, those of people who were left out included."""
     if not layout.answers.is_file():
         return []
-    with database_errors(layout.answers), closing(_open(layout)) as database:
+    with database_errors(layout.answers), closing(connect(layout.answers)) as database:
+        if not database.execute("PRAGMA table_info(checks)").fetchall():
+            return []  # a database of the first release
         columns = "survey, item, person, answer, expected, seconds, given"
         rows = database.execute(f"SELECT {columns} FROM checks ORDER BY person, survey, item").fetchall()
     return [CheckAnswer(*row) for row in rows]
