@@ -114,10 +114,14 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Feedback:
-    """What a search is told about its proposal: scores (M, objectives), lower is better, and failures (M,)."""
+    """What a search is told about its proposal: scores (M, objectives), lower is better, and failures (M,).
+
+    `looks` (M,) are evaluations that were spent beside the classifier's own, where the search asks the judge.
+    """
 
     scores: Tensor
     failed: Tensor
+    looks: Tensor | None = None
 
 
 @dataclass(frozen=True)

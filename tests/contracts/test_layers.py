@@ -17,7 +17,7 @@ LAYERS = [
     {"objectives", "searches", "oracles", "validators", "zoo"},
     {"store"},
     {"campaign"},
-    {"report", "training", "api", "testing", "survey"},
+    {"report", "training", "judging", "survey", "api", "testing"},
     {"ui"},
     {"cli", "__main__"},
 ]

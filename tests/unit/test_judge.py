@@ -68,7 +68,7 @@ def test_validators_have_their_place(toy_images, tmp_path):
         "class Bright:\n"
         "    name = 'bright'\n"
         "    def __call__(self, images, labels):\n"
-        "        return [Verdict('bright', m > 0.5, m) for m in images.mean((1, 2, 3)).tolist()]\n"
+        "        return [(Verdict('bright', m > 0.5, m),) for m in images.mean((1, 2, 3)).tolist()]\n"
     )
     run = foible.run(toy_recipe(toy_images, validators=[f"{validator}:Bright"]), tmp_path / "run")
     findings = list(run.findings())

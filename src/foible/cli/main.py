@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from foible.cli import check, demo, export, ls, replay, report, resume, run, survey, test, train, ui
+from foible.cli import check, demo, export, judge, ls, replay, report, resume, run, survey, test, train, ui
 from foible.errors import FoibleError
 
 app = typer.Typer(
@@ -51,6 +51,7 @@ VERBS = (
     run.run,
     test.test,
     check.check,
+    judge.judge,
     ls.ls,
     resume.resume,
     replay.replay,

@@ -39,7 +39,7 @@ class Entry(BaseModel):
     @property
     def role(self) -> str:
         """The registry table it belongs to."""
-        return "classifiers" if self.family == "classifier" else "generators"
+        return {"classifier": "classifiers", "judge": "validators"}.get(self.family, "generators")
 
     @property
     def domain(self) -> str:
