@@ -19,6 +19,7 @@ from foible.store.manifest import now
 
 OTHER, NOTHING = -2, -1
 LONGEST_NAME = 40
+TIE = 0.5  # share at which people are divided
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS answers (
@@ -73,13 +74,22 @@ class Answers:
 
     def valid(self, attempt: int) -> bool | None:
         """Whether more people name a class than find nothing; None when nobody was asked or there is a tie."""
-        votes = self.votes(attempt)
-        return _outweighs(votes.total() - votes[NOTHING], votes[NOTHING])
+        return _decided(validity(self.votes(attempt)))
 
     def kept(self, attempt: int, label: int) -> bool | None:
         """Whether more people name this class than give any other answer; None when nobody was asked or in a tie."""
-        votes = self.votes(attempt)
-        return _outweighs(votes.pop(label, 0), max(votes.values(), default=0))
+        return _decided(keeping(self.votes(attempt), label))
+
+
+def validity(votes: Counter[int]) -> float | None:
+    """The share of answers that name a class; None when there are none."""
+    return 1 - votes[NOTHING] / votes.total() if votes else None
+
+
+def keeping(votes: Counter[int], label: int) -> float | None:
+    """The votes for a class over its own and those of its strongest rival; None when there are none."""
+    rival = max((count for answer, count in votes.items() if answer != label), default=0)
+    return votes[label] / (votes[label] + rival) if votes else None
 
 
 def read_answers(layout: Layout) -> Answers:
@@ -130,8 +140,8 @@ def person_name(text: str) -> str:
     return name
 
 
-def _outweighs(good: int, bad: int) -> bool | None:
-    return None if good == bad else good > bad
+def _decided(share: float | None) -> bool | None:
+    return None if share is None or share == TIE else share > TIE
 
 
 def _open(layout: Layout) -> sqlite3.Connection:
