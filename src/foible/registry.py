@@ -67,6 +67,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "reconstruction": "foible.validators.reconstruction:Reconstruction",
         "discriminator": "foible.validators.discriminator:Discriminator",
         "ssim": "foible.validators.ssim:SSIM",
+        "human": "foible.validators.human:Human",
     },
 }
 
