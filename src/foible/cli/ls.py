@@ -23,6 +23,9 @@ WHAT = (
 )
 
 
+HEADINGS = {"zoo": ("model", "domain", "family", "purpose", "weights", "size", "parameters", "figures", "licence")}
+
+
 def ls(what: Annotated[str, typer.Argument(help=f"One of: {', '.join(WHAT)}.")] = "recipes") -> int:
     """List recipes, models, domains, parts, runs."""
     if what not in WHAT:
@@ -31,7 +34,7 @@ def ls(what: Annotated[str, typer.Argument(help=f"One of: {', '.join(WHAT)}.")] 
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(box=None, show_header=False, pad_edge=False)
+    table = Table(*HEADINGS.get(what, ()), box=None, show_header=what in HEADINGS, pad_edge=False)
     for row in rows:
         table.add_row(*row)
     Console().print(table if rows else f"no {what} yet")
@@ -45,14 +48,14 @@ def _recipes() -> list[tuple[str, ...]]:
 
 
 def _zoo() -> list[tuple[str, ...]]:
-    from foible.zoo import entries
+    from foible.zoo.table import zoo_rows
 
     rows: list[tuple[str, ...]] = []
-    for entry in entries().values():
-        figures = ", ".join(f"{k.replace('_', ' ')} {v:.4g}" for k, v in entry.figures.items())
-        rows.append(
-            (entry.name, f"{entry.family}, {entry.domain}", f"{entry.parameters / 1e6:.2f} M parameters", figures)
-        )
+    for row in zoo_rows():
+        size = f"{row.megabytes:.2f} MB" if row.megabytes else ""
+        parameters = f"{row.parameters:,}" if row.parameters else ""
+        here = "here" if row.installed else "not installed"
+        rows.append((row.name, row.domain, row.family, row.purpose, here, size, parameters, row.figures, row.licence))
     return rows
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from foible.cli import check, demo, export, ls, replay, report, resume, run, test, train, ui
+from foible.cli import check, demo, export, ls, replay, report, resume, run, test, train, ui, zoo
 from foible.errors import FoibleError
 
 app = typer.Typer(
@@ -61,6 +61,11 @@ VERBS = (
 )
 for function in VERBS:
     app.command()(verb(function))
+
+zoo_app = typer.Typer(help="The models: their table, cards, figures and pictures.", no_args_is_help=True)
+for of_the_zoo in zoo.VERBS:
+    zoo_app.command()(verb(of_the_zoo))
+app.add_typer(zoo_app, name="zoo")
 
 
 @app.callback()
