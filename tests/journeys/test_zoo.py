@@ -7,6 +7,7 @@ import tomllib
 import pytest
 from PIL import Image
 
+from foible.campaign import load_recipe
 from foible.testing.toys import write_toy_images
 from foible.zoo import cards, entries, entry, own_zoo
 from foible.zoo.catalogue import WEIGHTS
@@ -111,3 +112,13 @@ def test_train_appraise_and_draw_a_generator_of_ones_own(tmp_path):
     assert "toys-vae" in foible("zoo", "table").stdout and "toys-vae" in foible("ls", "zoo").stdout
     done = foible("zoo", "sheet", "toys-vae", "--out", tmp_path / "sheet.png")
     assert done.returncode == 0 and Image.open(tmp_path / "sheet.png").size == (16 * 8 - 2, 3 * 8 - 2)
+
+
+def test_a_recipe_of_a_study_is_printed_as_a_file_of_its_own(tmp_path):
+    printed = foible("ls", "recipes", "gift-mnist-vae-low").stdout
+    (tmp_path / "mine.toml").write_text(printed)
+    mine, built_in = load_recipe(tmp_path / "mine.toml"), load_recipe("gift-mnist-vae-low")
+    assert mine.resolved() == {**built_in.resolved(), "name": "mine"}
+    assert "gift-cifar10-gan-high" in foible("ls", "recipes").stdout
+    assert "did you mean" in foible("ls", "recipes", "gift-mnist-vea-low").stderr
+    assert "foible zoo show" in foible("ls", "zoo", "mnist-vae").stderr

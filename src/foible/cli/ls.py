@@ -26,10 +26,15 @@ WHAT = (
 HEADINGS = {"zoo": ("model", "domain", "family", "purpose", "weights", "size", "parameters", "figures", "licence")}
 
 
-def ls(what: Annotated[str, typer.Argument(help=f"One of: {', '.join(WHAT)}.")] = "recipes") -> int:
-    """List recipes, models, domains, parts, runs."""
+def ls(
+    what: Annotated[str, typer.Argument(help=f"One of: {', '.join(WHAT)}.")] = "recipes",
+    name: Annotated[str | None, typer.Argument(help="Print this recipe as a file of its own.")] = None,
+) -> int:
+    """List recipes, models, domains, parts, runs; print one recipe."""
     if what not in WHAT:
         raise RecipeError(f"cannot list '{what}'", did_you_mean(what, WHAT))
+    if name is not None:
+        return _recipe(what, name)
     rows = {"recipes": _recipes, "zoo": _zoo, "domains": _domains, "runs": _runs}.get(what, lambda: _table(what))()
     from rich.console import Console
     from rich.table import Table
@@ -45,6 +50,21 @@ def _recipes() -> list[tuple[str, ...]]:
     from foible.campaign import load_recipe, recipe_names
 
     return [(name, load_recipe(name).title) for name in recipe_names()]
+
+
+def _recipe(what: str, name: str) -> int:
+    import tomli_w
+
+    from foible.campaign.built_in import built_in_recipe, recipe_names
+
+    if what != "recipes":
+        raise RecipeError(
+            f"cannot print one of the {what}", "only recipes are printed; a model's card: foible zoo show"
+        )
+    if name not in recipe_names():
+        raise RecipeError(f"no recipe '{name}'", did_you_mean(name, recipe_names()))
+    print(tomli_w.dumps(built_in_recipe(name)), end="")
+    return 0
 
 
 def _zoo() -> list[tuple[str, ...]]:

@@ -22,8 +22,6 @@ from foible.training.settings import FitSettings
 from foible.zoo.files import load_model, save_model
 from foible.zoo.trainable import TRAINING_RECIPES
 
-RECIPES = TRAINING_RECIPES
-
 
 class TrainingRecipe(BaseModel):
     """What to train, on what, and how."""
@@ -55,7 +53,8 @@ def training_recipe(
     path = _recipe_path(reference or f"{Path(domain).stem}-{family}")
     if path is None and reference is not None:
         raise RecipeError(
-            f"no training recipe '{reference}'", did_you_mean(reference, (p.stem for p in RECIPES.glob("*.toml")))
+            f"no training recipe '{reference}'",
+            did_you_mean(reference, (p.stem for p in TRAINING_RECIPES.glob("*.toml"))),
         )
     try:
         facts: dict[str, Any] = tomllib.loads(path.read_text()) if path else {"family": family}
@@ -69,7 +68,7 @@ def training_recipe(
 
 
 def _recipe_path(reference: str) -> Path | None:
-    candidates = [Path(reference), RECIPES / f"{reference}.toml"]
+    candidates = [Path(reference), TRAINING_RECIPES / f"{reference}.toml"]
     return next((p for p in candidates if p.suffix == ".toml" and p.is_file()), None)
 
 
