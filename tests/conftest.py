@@ -1,5 +1,6 @@
-"""Shared pieces: toy images on disk, and a chunk memory that belongs to the test."""
+"""Shared pieces: toy images on disk, and a chunk memory and a zoo that belong to the test."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,13 @@ from foible.testing.toys import write_toy_images
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 
+os.environ["FOIBLE_ZOO"] = os.devnull  # what a developer has trained is no part of the tests that are collected
+
+
 @pytest.fixture(autouse=True)
-def _own_cache(tmp_path_factory, monkeypatch):
+def _own_cache_and_zoo(tmp_path_factory, monkeypatch):
     monkeypatch.setenv("FOIBLE_CACHE", str(tmp_path_factory.mktemp("cache")))
+    monkeypatch.setenv("FOIBLE_ZOO", str(tmp_path_factory.mktemp("zoo")))
 
 
 @pytest.fixture(autouse=True)

@@ -9,9 +9,8 @@ from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from foible.campaign.built_in import built_in_recipe, recipe_names
 from foible.errors import RecipeError, did_you_mean
-
-RECIPES = Path(__file__).parents[1] / "recipes"
 
 
 class Part(BaseModel):
@@ -87,11 +86,6 @@ class Recipe(Strict):
         return self.model_dump(mode="json")
 
 
-def recipe_names() -> list[str]:
-    """The built-in recipes."""
-    return sorted(p.stem for p in RECIPES.glob("*.toml"))
-
-
 def load_recipe(reference: str | Path | Mapping[str, Any] | Recipe, changes: Mapping[str, Any] | None = None) -> Recipe:
     """A recipe by name, by TOML file, or from a mapping.
 
@@ -113,10 +107,10 @@ def _facts(reference: str | Path | Mapping[str, Any] | Recipe) -> tuple[dict[str
         return reference.model_dump(exclude_unset=True), f"recipe '{reference.name}'"
     if isinstance(reference, Mapping):
         return dict(reference), "recipe"
+    if reference in recipe_names():
+        return {"name": str(reference), **built_in_recipe(str(reference))}, f"recipe '{reference}'"
     path = Path(reference)
-    if path.suffix != ".toml":
-        path = RECIPES / f"{reference}.toml"
-    if not path.is_file():
+    if path.suffix != ".toml" or not path.is_file():
         raise RecipeError(
             f"no recipe '{reference}'",
             did_you_mean(str(reference), recipe_names()) + "; the path of a .toml file works too",

@@ -23,15 +23,23 @@ WHAT = (
 )
 
 
-def ls(what: Annotated[str, typer.Argument(help=f"One of: {', '.join(WHAT)}.")] = "recipes") -> int:
-    """List recipes, models, domains, parts, runs."""
+HEADINGS = {"zoo": ("model", "domain", "family", "purpose", "weights", "size", "parameters", "figures", "licence")}
+
+
+def ls(
+    what: Annotated[str, typer.Argument(help=f"One of: {', '.join(WHAT)}.")] = "recipes",
+    name: Annotated[str | None, typer.Argument(help="Print this recipe as a file of its own.")] = None,
+) -> int:
+    """List recipes, models, domains, parts, runs; print one recipe."""
     if what not in WHAT:
         raise RecipeError(f"cannot list '{what}'", did_you_mean(what, WHAT))
+    if name is not None:
+        return _recipe(what, name)
     rows = {"recipes": _recipes, "zoo": _zoo, "domains": _domains, "runs": _runs}.get(what, lambda: _table(what))()
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(box=None, show_header=False, pad_edge=False)
+    table = Table(*HEADINGS.get(what, ()), box=None, show_header=what in HEADINGS, pad_edge=False)
     for row in rows:
         table.add_row(*row)
     Console().print(table if rows else f"no {what} yet")
@@ -44,15 +52,30 @@ def _recipes() -> list[tuple[str, ...]]:
     return [(name, load_recipe(name).title) for name in recipe_names()]
 
 
+def _recipe(what: str, name: str) -> int:
+    import tomli_w
+
+    from foible.campaign.built_in import built_in_recipe, recipe_names
+
+    if what != "recipes":
+        raise RecipeError(
+            f"cannot print one of the {what}", "only recipes are printed; a model's card: foible zoo show"
+        )
+    if name not in recipe_names():
+        raise RecipeError(f"no recipe '{name}'", did_you_mean(name, recipe_names()))
+    print(tomli_w.dumps(built_in_recipe(name)), end="")
+    return 0
+
+
 def _zoo() -> list[tuple[str, ...]]:
-    from foible.zoo import entries
+    from foible.zoo.table import zoo_rows
 
     rows: list[tuple[str, ...]] = []
-    for entry in entries().values():
-        figures = ", ".join(f"{k.replace('_', ' ')} {v:.4g}" for k, v in entry.figures.items())
-        rows.append(
-            (entry.name, f"{entry.family}, {entry.domain}", f"{entry.parameters / 1e6:.2f} M parameters", figures)
-        )
+    for row in zoo_rows():
+        size = f"{row.megabytes:.2f} MB" if row.megabytes else ""
+        parameters = f"{row.parameters:,}" if row.parameters else ""
+        here = "here" if row.installed else "not installed"
+        rows.append((row.name, row.domain, row.family, row.purpose, here, size, parameters, row.figures, row.licence))
     return rows
 
 

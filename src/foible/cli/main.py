@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from foible.cli import check, demo, export, judge, ls, replay, report, resume, run, survey, test, train, ui
+from foible.cli import check, demo, export, judge, ls, replay, report, resume, run, survey, test, train, ui, zoo
 from foible.errors import FoibleError
 
 app = typer.Typer(
@@ -67,6 +67,11 @@ surveys = typer.Typer(cls=survey.MakeByDefault, no_args_is_help=True, rich_marku
 for name, act in survey.VERBS.items():
     surveys.command(name)(verb(act))
 app.add_typer(surveys, name="survey", help="Ask people what they see: `survey RUN` makes a page.")
+
+zoo_app = typer.Typer(help="The models: their table, cards, figures and pictures.", no_args_is_help=True)
+for of_the_zoo in zoo.VERBS:
+    zoo_app.command()(verb(of_the_zoo))
+app.add_typer(zoo_app, name="zoo")
 
 
 @app.callback()

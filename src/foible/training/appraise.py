@@ -12,10 +12,12 @@ import tomli_w
 import torch
 
 from foible.domains import Domain, load_domain, real_images
+from foible.errors import StoreError
 from foible.protocols import Classifier, Encoder, Generator
 from foible.training.features import features_for
 from foible.training.realism import realism
 from foible.training.samples import BATCH, Pairs, made_beside_real
+from foible.training.train import figures_on
 from foible.zoo.catalogue import entries, entry
 from foible.zoo.files import load_model
 
@@ -29,24 +31,34 @@ class Appraisal:
 
 
 @torch.inference_mode()
-def appraise(path: Path, data: str | Path | None = None, images: int = 2000) -> Appraisal:
+def appraise(
+    path: Path, data: str | Path | None = None, images: int = 2000, card_path: Path | None = None
+) -> Appraisal:
     """Measure a generator's or classifier's file and write the figures into its card.
 
     Args:
-        path: the model file; its card lies beside it.
+        path: the model file.
         data: where real images are; None looks around as for any domain.
-        images: how many to make and to compare with.
+        images: how many a generator makes, to be compared with as many real ones.
+        card_path: the card; beside the model file by default.
     """
-    card_path = path.with_suffix(".toml")
+    card_path = card_path or path.with_suffix(".toml")
     card = tomllib.loads(card_path.read_text())
-    domain = load_domain(card["recipe"]["domain"])
-    appraisal = Appraisal()
-    if card["recipe"]["family"] != "classifier":
-        generator, real = load_model(path, "generators"), real_images(domain, data, "test")
-        appraisal = _generator(generator, domain, list(made_beside_real(generator, real, images)))
+    family, domain = card["recipe"]["family"], load_domain(card["recipe"]["domain"])
+    role = "classifiers" if family == "classifier" else "generators"
+    model, real = load_model(path, role, path.stem), real_images(domain, data, "test")
+    appraisal = Appraisal(figures_on(family, model, real), {"data": real.source, "images": len(real.labels)})
+    if role == "generators":
+        beyond = _generator(model, domain, list(made_beside_real(model, real, images)))
+        appraisal = Appraisal(appraisal.figures | beyond.figures, appraisal.measured | beyond.measured)
     card["figures"] = card["figures"] | {k: round(v, 5) for k, v in appraisal.figures.items()}
     card["measured"] = card.get("measured", {}) | appraisal.measured
-    card_path.write_text(tomli_w.dumps(card))
+    try:
+        card_path.write_text(tomli_w.dumps(card))
+    except OSError as error:
+        raise StoreError(
+            f"the card '{card_path}' cannot be written: {error.strerror}", "copy model and card to a folder of your own"
+        ) from error
     return appraisal
 
 

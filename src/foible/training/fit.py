@@ -56,6 +56,7 @@ def fit(
     settings: FitSettings,
     checkpoint: Path | None = None,
     report: Callable[[dict[str, float]], None] = lambda _: None,
+    advance: Callable[[float], None] = lambda _: None,
 ) -> History:
     """Train a learner's network in place; the weights of the best epoch are left in it.
 
@@ -65,10 +66,11 @@ def fit(
         settings: the recipe's `[fit]` table.
         checkpoint: written after every epoch; training goes on from it when it exists.
         report: called with the figures of each epoch.
+        advance: called after each step with the share of the training that is done.
     """
     with torch.random.fork_rng():
         torch.manual_seed(settings.seed)
-        return _Fit(learner, data, settings, checkpoint, report).run()
+        return _Fit(learner, data, settings, checkpoint, report, advance).run()
 
 
 class _Fit:
@@ -79,14 +81,10 @@ class _Fit:
         settings: FitSettings,
         checkpoint: Path | None,
         report: Callable[[dict[str, float]], None],
+        advance: Callable[[float], None],
     ) -> None:
-        self.learner, self.data, self.settings, self.checkpoint, self.report = (
-            learner,
-            data,
-            settings,
-            checkpoint,
-            report,
-        )
+        self.learner, self.data, self.settings = learner, data, settings
+        self.checkpoint, self.report, self.advance = checkpoint, report, advance
         order = torch.randperm(len(data.labels), generator=torch.Generator().manual_seed(settings.seed))
         held_out = max(1, int(len(order) * settings.validation))
         self.held_out, self.training = order[:held_out], order[held_out:]
@@ -143,6 +141,7 @@ class _Fit:
                 self._improve(part, loss)
             if self.settings.average:
                 self.average.update_parameters(self.learner.network)
+            self.advance((epoch + (step + 1) / self.steps) / self.settings.epochs)
         parts = {f"{part}_loss": total for part, total in totals.items()} if len(totals) > 1 else {}
         return {"loss": sum(totals.values()), **parts}
 

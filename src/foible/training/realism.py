@@ -63,7 +63,8 @@ def _distance(fid: Any) -> float:
         return float("nan")
 
 
-def _metrics(features: Features) -> tuple[Any, Any]:
+def import_metrics() -> tuple[Any, Any]:
+    """The classes of FID and KID, imported on first use."""
     with suppress(MissingExtra):
         import_torchvision()  # torchmetrics meets it on import; a mismatched build must be put right before
     try:
@@ -71,7 +72,12 @@ def _metrics(features: Features) -> tuple[Any, Any]:
         from torchmetrics.image.kid import KernelInceptionDistance
     except ImportError:
         raise MissingExtra("torchmetrics", "training", "FID and KID") from None
+    return FrechetInceptionDistance, KernelInceptionDistance
+
+
+def _metrics(features: Features) -> tuple[Any, Any]:
+    frechet, kernel = import_metrics()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that features are kept in memory: a few thousand are
-        kid = KernelInceptionDistance(features, subsets=SUBSETS, subset_size=2, normalize=True)
-    return FrechetInceptionDistance(features, normalize=True), kid
+        kid = kernel(features, subsets=SUBSETS, subset_size=2, normalize=True)
+    return frechet(features, normalize=True), kid

@@ -16,12 +16,13 @@ from foible.digest import sha256
 from foible.domains import Domain, RealImages, load_domain, real_images
 from foible.errors import DataError, RecipeError, did_you_mean
 from foible.registry import build, find, table
+from foible.training.curve import draw_curve
 from foible.training.fit import History, fit
 from foible.training.settings import FitSettings
 from foible.zoo.files import load_model, save_model
+from foible.zoo.trainable import TRAINING_RECIPES
 
 JUDGE = "judge"  # trained from reference classifiers, not by a learner
-RECIPES = Path(__file__).parents[1] / "recipes" / "training"
 
 
 class TrainingRecipe(BaseModel):
@@ -59,7 +60,8 @@ def training_recipe(
     path = _recipe_path(reference or f"{Path(domain).stem}-{family}")
     if path is None and reference is not None:
         raise RecipeError(
-            f"no training recipe '{reference}'", did_you_mean(reference, (p.stem for p in RECIPES.glob("*.toml")))
+            f"no training recipe '{reference}'",
+            did_you_mean(reference, (p.stem for p in TRAINING_RECIPES.glob("*.toml"))),
         )
     try:
         facts: dict[str, Any] = tomllib.loads(path.read_text()) if path else {"family": family}
@@ -73,8 +75,15 @@ def training_recipe(
 
 
 def _recipe_path(reference: str) -> Path | None:
-    candidates = [Path(reference), RECIPES / f"{reference}.toml"]
+    candidates = [Path(reference), TRAINING_RECIPES / f"{reference}.toml"]
     return next((p for p in candidates if p.suffix == ".toml" and p.is_file()), None)
+
+
+def model_file(out: Path) -> Path:
+    """The path itself, if it can be a model file's."""
+    if out.suffix != ".safetensors":
+        raise RecipeError(f"--out '{out}' must end in .safetensors", "model files are safetensors with a foible header")
+    return out
 
 
 def train(
@@ -82,22 +91,22 @@ def train(
     out: Path,
     data: str | Path | None = None,
     report: Callable[[dict[str, float]], None] = lambda _: None,
+    advance: Callable[[float], None] = lambda _: None,
 ) -> Trained:
-    """Train, write the model file and its card, and measure the file that was written.
+    """Train, write the model file, its card and its loss curve, and measure the file that was written.
 
     Args:
         recipe: what to train and how.
         out: the model file, ending in .safetensors; a checkpoint lives beside it until the training is done.
         data: where the images are; None looks around as for any domain.
         report: called with the figures of each epoch.
+        advance: called after each step with the share of the training that is done.
     """
-    if out.suffix != ".safetensors":
-        raise RecipeError(f"--out '{out}' must end in .safetensors", "model files are safetensors with a foible header")
+    model_file(out)
     domain = load_domain(recipe.domain)
     if recipe.family == JUDGE:
         return _train_judge(recipe, domain, out, data)
     training, testing = real_images(domain, data, "train"), real_images(domain, data, "test")
-    learner_class = find("learners", recipe.family)
     with torch.random.fork_rng():
         torch.manual_seed(recipe.fit.seed)  # initial weights
         learner = build("learners", recipe.family, {"domain": domain, **recipe.network})
@@ -108,12 +117,13 @@ def train(
         )
     out.parent.mkdir(parents=True, exist_ok=True)
     checkpoint = out.with_suffix(".checkpoint")
-    history = fit(learner, training, recipe.fit, checkpoint, report)
+    history = fit(learner, training, recipe.fit, checkpoint, report, advance)
     save_model(out, learner.header(), learner.tensors(training))
-    figures = _figures(learner_class, load_model(out, learner.role), testing)
+    figures = figures_on(recipe.family, load_model(out, learner.role), testing)
     parameters = sum(p.numel() for p in learner.network.parameters())
     card = _card(recipe, out, training, history, figures, parameters, domain.licence)
     out.with_suffix(".toml").write_text(tomli_w.dumps(card))
+    draw_curve(history, learner.watch, out.with_suffix(".loss.png"))
     checkpoint.unlink(missing_ok=True)
     return Trained(out, card, history)
 
@@ -132,8 +142,9 @@ def _train_judge(recipe: TrainingRecipe, domain: Domain, out: Path, data: str | 
 
 
 @torch.no_grad()
-def _figures(learner_class: Any, model: Any, data: RealImages) -> dict[str, float]:
-    sums: dict[str, float] = {}
+def figures_on(family: str, model: Any, data: RealImages) -> dict[str, float]:
+    """What a stored model of this family shows on test images, averaged over them."""
+    learner_class, sums = find("learners", family), dict[str, float]()
     for part in torch.arange(len(data.labels)).split(500):
         for name, values in learner_class.figures(model, data.images(part), data.labels[part]).items():
             sums[name] = sums.get(name, 0.0) + float(values.sum())

@@ -1,38 +1,43 @@
 """Look for better training settings: Optuna tries them, stops hopeless ones early, and keeps what measured best.
 
-Generators are judged by KID (FID beside it), classifiers by their error on held-out images. What may vary is a table
-of the training recipe, `[tune]`: a setting and its range, as in `"fit.learning_rate" = [1e-4, 1e-2]`.
+Generators are judged by KID or FID, classifiers by their error on test images. What may vary is a table of the training
+recipe, `[tune]`: a setting and its range, as in `"fit.learning_rate" = [1e-4, 1e-2]`.
+The trials are written down one by one in a journal, so that the same command goes on after a stop.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import shutil
+import tomllib
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import tomli_w
 import torch
 
 from foible.domains import Domain, load_domain, real_images
-from foible.errors import MissingExtra, RecipeError
+from foible.errors import MissingExtra, RecipeError, StoreError
 from foible.training.features import Features, features_for
-from foible.training.realism import Realism, realism
+from foible.training.ranges import ranges, suggest, vary
+from foible.training.realism import Realism, import_metrics, realism
 from foible.training.samples import made_beside_real
 from foible.training.train import TrainingRecipe, train
 from foible.zoo.files import load_model
 
-Range = list[Any]
-DEFAULT_RANGES: dict[str, Range] = {"fit.learning_rate": [2e-4, 5e-3], "fit.batch": [64, 256]}
+Toward = Literal["kid", "fid"]
 JUDGED_ON = 1000  # images
 PRUNED_BY = ("error", "bound", "velocity_error")  # figures of an epoch that foretell the end; a GAN has none
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """The best recipe found, its number, and what the number is."""
+    """The best recipe found, the file trained with it, its number, and what the number is."""
 
     recipe: TrainingRecipe
+    path: Path
     value: float
     measure: str
     trials: int
@@ -45,25 +50,29 @@ def tune(
     folder: Path,
     data: str | Path | None = None,
     report: Callable[[int, float | None], None] = lambda _number, _value: None,
+    advance: Callable[[float], None] = lambda _: None,
+    toward: Toward = "kid",
 ) -> Tuned:
     """Train a recipe's variations and return the best one.
 
     Args:
         recipe: where to start; its `[tune]` table says what may vary.
         trials: how many variations.
-        folder: where the variations' model files go.
+        folder: where the journal and the variations' model files go; a tuning that was begun there goes on.
         data: where the images are.
         report: called with the number and value of each trial; None for one stopped early.
+        advance: called after each step with the share of the running trial that is done.
+        toward: what generators are judged by.
     """
     optuna = _optuna()
     domain = load_domain(recipe.domain)
     features = None if recipe.family == "classifier" else features_for(domain)
-    sampler, pruner = optuna.samplers.TPESampler(seed=recipe.fit.seed), optuna.pruners.MedianPruner(n_startup_trials=2)
-    study = optuna.create_study(sampler=sampler, pruner=pruner)
+    if features is not None:
+        import_metrics()  # better missed now than after the first trial
+    study = _study(optuna, {"recipe": recipe.model_dump(mode="json"), "toward": toward}, recipe.fit.seed, folder)
 
     def attempt(trial: Any) -> float:
-        varied = vary(recipe, {key: _suggest(trial, key, r) for key, r in _ranges(recipe).items()})
-        path = folder / f"trial-{trial.number}.safetensors"
+        varied = vary(recipe, {key: suggest(trial, key, r) for key, r in ranges(recipe).items()})
 
         def watch(figures: dict[str, float]) -> None:
             hope = next((figures[name] for name in PRUNED_BY if name in figures), None)
@@ -72,45 +81,51 @@ def tune(
             if hope is not None and trial.should_prune():
                 raise optuna.TrialPruned
 
-        card = train(varied, path, data, watch).card
-        return 1 - card["figures"]["test_accuracy"] if features is None else _distance(path, domain, features, data).kid
+        path = _trial_path(folder, trial.number)
+        card = train(varied, path, data, watch, advance).card
+        if features is None:
+            return 1 - float(card["figures"]["test_accuracy"])
+        return float(getattr(_distance(path, domain, features, data), toward))
 
-    study.optimize(attempt, n_trials=trials, callbacks=[lambda _, t: report(t.number, t.value)])
-    states = [t.state for t in study.trials]
-    if optuna.trial.TrialState.COMPLETE not in states:
+    ended = (optuna.trial.TrialState.COMPLETE, optuna.trial.TrialState.PRUNED)
+    left = trials - len(study.get_trials(states=ended))
+    if left > 0:
+        study.optimize(attempt, n_trials=left, callbacks=[lambda _, t: report(t.number, t.value)])
+    complete, pruned = (len(study.get_trials(states=(state,))) for state in ended)
+    if not complete:
         raise RecipeError("no trial came to its end", "give more trials or narrower ranges")
-    measure = "error" if features is None else f"KID ({features.name})"
-    pruned = states.count(optuna.trial.TrialState.PRUNED)
-    return Tuned(vary(recipe, study.best_params), float(study.best_value), measure, len(states), pruned)
+    measure = "error" if features is None else f"{toward.upper()} ({features.name})"
+    best = _trial_path(folder, study.best_trial.number)
+    return Tuned(vary(recipe, study.best_params), best, float(study.best_value), measure, complete + pruned, pruned)
 
 
-def vary(recipe: TrainingRecipe, changes: Mapping[str, Any]) -> TrainingRecipe:
-    """A recipe with other values under dotted keys such as `network.latent`."""
-    facts = recipe.model_dump()
-    for key, value in changes.items():
-        table, _, name = key.partition(".")
-        if table not in {"fit", "network"} or not name:
-            raise RecipeError(
-                f"'{key}' cannot be tuned", "name a setting of the recipe: fit.learning_rate, network.latent"
-            )
-        facts[table] = {**facts[table], name: value}
-    return TrainingRecipe(**facts)
+def keep_best(tuned: Tuned, out: Path) -> dict[str, Any]:
+    """Move the best trial's model to its place, write into its card how it was found, and clear the other trials away."""
+    card = tomllib.loads(tuned.path.with_suffix(".toml").read_text())
+    found = {"measure": tuned.measure, "value": tuned.value, "trials": tuned.trials, "pruned": tuned.pruned}
+    card |= {"file": out.name, "tuned": found}
+    for suffix in (".safetensors", ".loss.png"):
+        shutil.move(tuned.path.with_suffix(suffix), out.with_suffix(suffix))
+    out.with_suffix(".toml").write_text(tomli_w.dumps(card))
+    shutil.rmtree(tuned.path.parent)
+    return card
 
 
-def _ranges(recipe: TrainingRecipe) -> dict[str, Range]:
-    return recipe.tune or DEFAULT_RANGES
+def _study(optuna: Any, asked: dict[str, Any], seed: int, folder: Path) -> Any:
+    """The study in this folder; a journal of another recipe is refused."""
+    folder.mkdir(parents=True, exist_ok=True)
+    backend = optuna.storages.journal.JournalFileBackend(str(folder / "journal.log"))
+    study = optuna.create_study(storage=optuna.storages.JournalStorage(backend), study_name="tune", load_if_exists=True)
+    if study.user_attrs.get("asked", asked) != asked:
+        raise StoreError(f"'{folder}' holds a tuning of another recipe", "delete it to start again")
+    study.set_user_attr("asked", asked)
+    study.sampler = optuna.samplers.TPESampler(seed=seed + len(study.trials))  # no trial twice after a stop
+    study.pruner = optuna.pruners.MedianPruner(n_startup_trials=2)
+    return study
 
 
-def _suggest(trial: Any, key: str, among: Range) -> Any:
-    """Two numbers are a range (logarithmic where it spans a factor of ten), anything else a choice."""
-    numbers = [v for v in among if isinstance(v, int | float) and not isinstance(v, bool)]
-    if len(among) != 2 or len(numbers) != 2:
-        return trial.suggest_categorical(key, among)
-    low, high = sorted(numbers)
-    logarithmic = low > 0 and high / low >= 10
-    if all(isinstance(v, int) for v in numbers):
-        return trial.suggest_int(key, low, high, log=logarithmic)
-    return trial.suggest_float(key, low, high, log=logarithmic)
+def _trial_path(folder: Path, number: int) -> Path:
+    return folder / f"trial-{number}.safetensors"
 
 
 @torch.inference_mode()

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from foible.campaign.spec import load_recipe, recipe_names
+from foible.campaign.built_in import recipe_names
+from foible.campaign.spec import load_recipe
 from foible.domains import Domain, domain_names, load_domain
 from foible.errors import FoibleError, RecipeError
 from foible.ui.form import DEFAULTS, Problem, SetUp, set_up

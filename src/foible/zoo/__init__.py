@@ -1,7 +1,7 @@
 """The zoo: models that come with foible, each with a card of measured figures."""
 
-from foible.zoo.catalogue import Entry, entries, entry
+from foible.zoo.catalogue import Entry, cards, entries, entry, own_zoo
 from foible.zoo.files import load_model
 from foible.zoo.resolve import resolve
 
-__all__ = ["Entry", "entries", "entry", "load_model", "resolve"]
+__all__ = ["Entry", "cards", "entries", "entry", "load_model", "own_zoo", "resolve"]

@@ -1,18 +1,31 @@
-"""The catalogue: one card (TOML) beside every weights file."""
+"""The catalogue: one card (TOML) per model, of those that come with foible and of the user's own zoo.
+
+A card may be there without its weights: the larger ones are left out of the wheel. A file of that name in the user's
+zoo fills the place if its digest is the card's; a card there goes before the one that comes with foible.
+"""
 
 from __future__ import annotations
 
+import os
 import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from platformdirs import user_data_path
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from foible.digest import sha256
 from foible.errors import ModelError, RecipeError, did_you_mean
+from foible.zoo.trainable import role_of, train_command, trainable
 
 WEIGHTS = Path(__file__).parent / "weights"
+
+
+def own_zoo() -> Path:
+    """The user's zoo: `$FOIBLE_ZOO`, or a folder among the user's data."""
+    named = os.environ.get("FOIBLE_ZOO")
+    return Path(named).expanduser() if named else user_data_path("foible") / "zoo"
 
 
 class Entry(BaseModel):
@@ -21,6 +34,7 @@ class Entry(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow")
 
     name: str
+    folder: Path = WEIGHTS  # where the card is
     file: str
     sha256: str
     bytes: int
@@ -39,41 +53,77 @@ class Entry(BaseModel):
     @property
     def role(self) -> str:
         """The registry table it belongs to."""
-        return {"classifier": "classifiers", "judge": "validators"}.get(self.family, "generators")
+        return role_of(self.family)
 
     @property
     def domain(self) -> str:
         """The domain it was trained on."""
         return str(self.recipe["domain"])
 
+    @property
+    def card(self) -> Path:
+        """The card's file."""
+        return self.folder / f"{self.name}.toml"
+
+    @property
+    def weights(self) -> Path | None:
+        """The weights file, where there is one: beside the card, or in the user's zoo."""
+        return next((p for p in (self.folder / self.file, own_zoo() / self.file) if p.is_file()), None)
+
     def path(self) -> Path:
         """The weights file, after its digest has been checked."""
-        path = WEIGHTS / self.file
-        if not path.is_file():
+        path = self.weights
+        if path is None:
+            raise not_installed(self.name, self.role)
+        if _digest(path, path.stat().st_mtime_ns) != self.sha256:
             raise ModelError(
-                f"the weights of '{self.name}' are not installed",
-                f"train them: foible train {self.family} --domain {self.domain} --out {self.file}",
-            )
-        if _digest(path) != self.sha256:
-            raise ModelError(
-                f"the weights of '{self.name}' are damaged: their sha256 differs from the card", "install foible again"
+                f"the weights of '{self.name}' are damaged: the sha256 of '{path}' differs from the card",
+                "remove the file; then install foible again or train the model anew",
             )
         return path
 
 
-@cache
-def _digest(path: Path) -> str:
-    return sha256(path)
+def cards() -> dict[str, Entry]:
+    """All cards by name, whether the weights are here or not."""
+    found = [path for folder in (WEIGHTS, own_zoo()) for path in sorted(folder.glob("*.toml"))]
+    return {path.stem: _read(path, path.stat().st_mtime_ns) for path in found}
 
 
-@cache
 def entries() -> dict[str, Entry]:
-    """All models of the zoo by name."""
-    return {p.stem: Entry(name=p.stem, **tomllib.loads(p.read_text())) for p in sorted(WEIGHTS.glob("*.toml"))}
+    """The models that can be used here, by name."""
+    return {name: card for name, card in cards().items() if card.weights}
 
 
 def entry(name: str) -> Entry:
     """One model of the zoo."""
-    if name not in entries():
-        raise RecipeError(f"the zoo has no model '{name}'", did_you_mean(name, entries()))
-    return entries()[name]
+    known = cards()
+    if name not in known and name in trainable():
+        raise not_installed(name, trainable()[name].role)
+    if name not in known:
+        raise RecipeError(f"the zoo has no model '{name}'", did_you_mean(name, {**known, **trainable()}))
+    return known[name]
+
+
+def not_installed(name: str, role: str) -> ModelError:
+    """What to say of a model whose weights are not here: how to get them, and how to do without."""
+    known, wanted = cards().get(name), trainable().get(name)
+    command = wanted.command if wanted else train_command(known.family, known.domain) if known else "foible train"
+    published = f", or copy {known.file} from foible's repository to it" if known else ""
+    return ModelError(
+        f"the weights of '{name}' are not installed",
+        f"train them into your zoo ({own_zoo()}): {command}{published}; "
+        f"or use another model: --{role.removesuffix('s')} FILE.safetensors",
+    )
+
+
+@cache
+def _digest(path: Path, changed: int) -> str:  # noqa: ARG001  # a file that changed has another digest
+    return sha256(path)
+
+
+@cache
+def _read(path: Path, changed: int) -> Entry:  # noqa: ARG001
+    try:
+        return Entry(name=path.stem, folder=path.parent, **tomllib.loads(path.read_text()))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, ValidationError) as error:
+        raise ModelError(f"the card '{path}' is wrong: {error}", "put it right or remove it") from error

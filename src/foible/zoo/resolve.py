@@ -13,8 +13,9 @@ from foible.digest import sha256
 from foible.domains import Domain, RealImages
 from foible.errors import RecipeError, did_you_mean
 from foible.registry import build, is_file_reference, singular, table
-from foible.zoo.catalogue import entries
+from foible.zoo.catalogue import cards, entries, not_installed
 from foible.zoo.files import load_model
+from foible.zoo.trainable import trainable
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,8 @@ def resolve(
         return Resolved(load_model(path, role, name, parameters), {path.name: sha256(path)})
     if use in table(role):
         return Resolved(build(role, use, parameters), {})
+    if use in cards() or use in trainable():
+        raise not_installed(use, role)
     fitting = [n for n, e in entries().items() if e.role == role]
     raise RecipeError(
         f"no {singular(role)} is called '{use}'",

@@ -5,9 +5,10 @@ import torch
 
 from foible.errors import RecipeError
 from foible.testing.toys import write_toy_images
-from foible.training.train import RECIPES, TrainingRecipe, train, training_recipe
+from foible.training.train import TrainingRecipe, train, training_recipe
 from foible.zoo import load_model
 from foible.zoo.catalogue import Entry
+from foible.zoo.trainable import TRAINING_RECIPES
 
 
 def small(family, root, **network):
@@ -36,7 +37,7 @@ def test_a_vae_file_carries_its_measured_space(tmp_path):
     assert tuple(generator.encode(images, torch.zeros(40)).shape) == (40, 3)
 
 
-@pytest.mark.parametrize("path", sorted(RECIPES.glob("*.toml")), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", sorted(TRAINING_RECIPES.glob("*.toml")), ids=lambda p: p.stem)
 def test_every_training_recipe_is_sound(path):
     facts = tomllib.loads(path.read_text())
     recipe = training_recipe(facts["family"], facts["domain"], path.stem)

@@ -1,12 +1,16 @@
+import tomllib
+
 import pytest
 from torch import nn
 
 from foible.classifiers.module import ModuleClassifier
-from foible.errors import RecipeError
+from foible.errors import RecipeError, StoreError
 from foible.testing.toys import write_toy_images
 from foible.training.features import ClassifierFeatures
+from foible.training.ranges import suggest, vary, without
 from foible.training.train import TrainingRecipe
-from foible.training.tune import _suggest, tune, vary
+from foible.training.tune import keep_best, tune
+from foible.zoo import Entry
 
 pytest.importorskip("optuna")
 
@@ -71,8 +75,37 @@ def test_ranges_and_choices():
         def suggest_float(self, key, low, high, log):
             return ("float", log)
 
-    assert _suggest(Trial(), "k", ["a", "b"]) == "choice"
-    assert _suggest(Trial(), "k", [True, False]) == "choice"
-    assert _suggest(Trial(), "k", [64, 128, 256]) == "choice"
-    assert _suggest(Trial(), "k", [64, 256]) == ("int", False)
-    assert _suggest(Trial(), "k", [1e-4, 1e-2]) == ("float", True)
+    assert suggest(Trial(), "k", ["a", "b"]) == "choice"
+    assert suggest(Trial(), "k", [True, False]) == "choice"
+    assert suggest(Trial(), "k", [64, 128, 256]) == "choice"
+    assert suggest(Trial(), "k", [64, 256]) == ("int", False)
+    assert suggest(Trial(), "k", [1e-4, 1e-2]) == ("float", True)
+
+
+def test_a_stopped_tuning_goes_on_and_repeats_no_trial(tmp_path):
+    root = write_toy_images(tmp_path / "toys", per_class=30)
+    start = recipe(root, **{"fit.learning_rate": [1e-4, 1e-2]})
+
+    def stop(number, value):
+        if number == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tune(start, 4, tmp_path / "trials", report=stop)
+    seen = []
+    tuned = tune(start, 4, tmp_path / "trials", report=lambda n, v: seen.append(n))
+    assert seen == [2, 3] and tuned.trials == 4
+    rates = {tomllib.loads(p.read_text())["recipe"]["fit"]["learning_rate"] for p in tuned.path.parent.glob("*.toml")}
+    assert len(rates) == len(list(tuned.path.parent.glob("*.toml")))
+    with pytest.raises(StoreError, match="holds a tuning of another recipe"):
+        tune(start, 4, tmp_path / "trials", toward="fid")
+    card = keep_best(tuned, tmp_path / "best.safetensors")
+    assert Entry(name="best", folder=tmp_path, **card).path() == tmp_path / "best.safetensors"
+    assert card["tuned"]["value"] == tuned.value and not tuned.path.parent.exists()
+
+
+def test_what_is_settled_does_not_vary():
+    start = recipe("mnist")
+    assert list(without(start, ["fit.batch"]).tune) == ["fit.learning_rate"]
+    with pytest.raises(RecipeError, match="nothing is left to tune"):
+        without(start, ["fit.batch", "fit.learning_rate"])

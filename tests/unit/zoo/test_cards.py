@@ -2,10 +2,11 @@
 
 import pytest
 
-from foible.domains import load_domain
+from foible.domains import domain_names, load_domain
 from foible.zoo import entries, entry
 from foible.zoo.catalogue import WEIGHTS
-from foible.zoo.table import generator_rows, zoo_rows
+from foible.zoo.table import duration, generator_rows, zoo_rows
+from foible.zoo.trainable import trainable
 
 NAMES = sorted(entries())
 
@@ -40,5 +41,22 @@ def test_references_are_never_the_default_under_test():
 
 
 def test_tables_hold_every_model():
-    assert {r.name for r in zoo_rows()} == set(NAMES)
+    assert {r.name for r in zoo_rows() if r.installed} == set(NAMES)
+    assert {r.name for r in zoo_rows()} == set(NAMES) | set(trainable())
     assert {r.name for r in generator_rows()} == {n for n in NAMES if entry(n).role == "generators"}
+
+
+def test_every_model_that_a_domain_names_can_be_trained():
+    for domain in map(load_domain, domain_names()):
+        assert {*domain.references, domain.classifier} - {None} <= set(trainable())
+
+
+def test_the_command_names_the_recipe_where_it_must():
+    commands = {name: t.command for name, t in trainable().items()}
+    assert commands["svhn-gan"] == "foible train gan --domain svhn"
+    assert commands["svhn-vgg"] == "foible train classifier --domain svhn"
+    assert commands["mnist-lenet5"] == "foible train classifier --domain mnist --recipe mnist-lenet5"
+
+
+def test_a_duration_is_read_at_a_glance():
+    assert [duration(s) for s in (45.2, 866.9, 9000)] == ["45 s", "14 min", "2.5 h"]
