@@ -132,6 +132,23 @@ def test_a_card_states_the_error_rates(shop):
     assert {"real_called_invalid", "invalid_called_valid", "real_kept", "judge_ms"} <= set(figures)
 
 
+def test_people_move_the_line(shop, tmp_path):
+    (tmp_path / "people.toml").write_text("[image]\nthreshold = 1.0\nn = 40\naccepted = 3\nerror = 0.1\n")
+    done = foible(
+        "judge",
+        shop / "digits" / "one",
+        "--domain",
+        shop / "mine.toml",
+        "--calibration",
+        tmp_path / "people.toml",
+        "--out",
+        tmp_path / "v.csv",
+    )
+    assert done.returncode == 0, done.stderr
+    said = verdicts(tmp_path / "v.csv").values()
+    assert all(row["valid"] == "false" for row in said if float(row["validity"]) < 0.99995)
+
+
 def test_lines_without_an_image_are_an_error(shop, tmp_path):
     (tmp_path / "labels.csv").write_text("file,expected\nnowhere.png,one\n")
     done = foible(

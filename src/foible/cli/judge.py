@@ -17,6 +17,13 @@ def judge(
         Path | None,
         typer.Option(help="A csv with the columns file,expected (class number or name).", show_default=False),
     ] = None,
+    calibration: Annotated[
+        Path | None,
+        typer.Option(
+            help="Thresholds fitted to people's answers: foible survey report RUN --recalibrate FILE.",
+            show_default=False,
+        ),
+    ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Where the verdicts go.")] = Path("verdicts.csv"),
 ) -> int:
     """Judge images made by anyone: valid or not, and whether they show the class they should.
@@ -27,7 +34,7 @@ def judge(
     from foible.judging.files import judge_files, write_verdicts
     from foible.metrics import rate
 
-    said = write_verdicts(out, judge_files(images, load_domain(domain), labels))
+    said = write_verdicts(out, judge_files(images, load_domain(domain), labels, calibration))
     asked = [v for v in said if v.kept is not None]
     lines = {
         "valid": rate(sum(v.valid for v in said), len(said)),

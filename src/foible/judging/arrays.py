@@ -16,7 +16,10 @@ from foible.validators.judge import Judge, Judgement
 
 
 def judge(
-    images: Any, labels: Sequence[int | str] | Tensor | None = None, domain: str | Path | Domain = "mnist"
+    images: Any,
+    labels: Sequence[int | str] | Tensor | None = None,
+    domain: str | Path | Domain = "mnist",
+    calibration: str | Path | None = None,
 ) -> Judgement:
     """Is each image valid, and does it keep its label?
 
@@ -24,13 +27,14 @@ def judge(
         images: a tensor or array (N, C, H, W) or (C, H, W) or, for grey images, (N, H, W): floats in [0, 1] or 8-bit pixels.
         labels: the expected classes, by number or name; without them, the likeliest class of each image is taken.
         domain: what the images are meant to be of: a name, a domain file, or a Domain.
+        calibration: a file with thresholds fitted to people's answers.
     """
     chosen = domain if isinstance(domain, Domain) else load_domain(domain)
     pixels = as_images(images, chosen.shape)
     expected = None if labels is None else _expected(labels, chosen)
     if expected is not None and len(expected) != len(pixels):
         raise DataError(f"{len(pixels)} images but {len(expected)} labels", "give one label per image")
-    return Judge(chosen).judgement(pixels, expected)
+    return Judge(chosen, calibration).judgement(pixels, expected)
 
 
 def as_images(values: Any, shape: tuple[int, int, int]) -> Images:

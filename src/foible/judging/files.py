@@ -33,16 +33,19 @@ class FileVerdict:
     kept_score: float | None
 
 
-def judge_files(path: Path, domain: Domain, labels: Path | None = None) -> Iterator[FileVerdict]:
+def judge_files(
+    path: Path, domain: Domain, labels: Path | None = None, calibration: Path | None = None
+) -> Iterator[FileVerdict]:
     """Verdicts on all images at a path, in the order of their names.
 
     Args:
         path: a picture, an array, a folder, a class-per-folder tree, or an npz.
         domain: what the images are meant to be of.
         labels: a csv file with the columns file,expected; it goes before what folders or an npz say.
+        calibration: a file with thresholds fitted to people's answers.
     """
     given = read_labels(labels, domain) if labels is not None else {}
-    judge, used = Judge(domain), set[str]()
+    judge, used = Judge(domain, calibration), set[str]()
     for batch in _batches(submitted(path, domain)):
         keys = [_key(name, given) for name in batch.names]
         used.update(k for k in keys if k is not None)

@@ -12,12 +12,15 @@ and the last one likes blank images (docs/judge.md has the measurements).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 from torch import Tensor
 
+from foible.digest import sha256
 from foible.domains import Domain
 from foible.types import Images, Verdict
+from foible.validators.calibration import Calibration
 from foible.validators.fitted import Fitted, fitted
 from foible.validators.panel import Sight
 from foible.validators.parts import LEAST, logit
@@ -40,14 +43,18 @@ class Judge:
 
     Args:
         domain: what the images are meant to be of; it names the judge's model file.
+        calibration: a file with thresholds fitted to people's answers, as `foible survey report --recalibrate` writes it.
     """
 
     name = "judge"
 
-    def __init__(self, domain: Domain) -> None:
+    def __init__(self, domain: Domain, calibration: str | Path | None = None) -> None:
         self.parts = fitted(domain)
-        self.thresholds = dict(self.parts.thresholds)
-        self.digests = dict(self.parts.digests)
+        self.thresholds, self.digests = dict(self.parts.thresholds), dict(self.parts.digests)
+        if calibration is not None:
+            people = Calibration.load(Path(calibration))
+            self.thresholds = {"image": people.threshold("image"), "label": people.threshold("label")}
+            self.digests[Path(calibration).name] = sha256(Path(calibration))
         self.looks = len(self.parts.panel.members)  # evaluations of a network that one image costs
 
     def __call__(self, images: Images, labels: Tensor) -> list[tuple[Verdict, ...]]:
