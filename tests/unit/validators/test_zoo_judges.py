@@ -1,0 +1,58 @@
+"""The judges of the zoo keep what their cards promise, on images that come with foible."""
+
+import pytest
+import torch
+
+from foible.domains import domain_names, load_domain, real_images
+from foible.errors import FoibleError
+from foible.training.invalid import MEASURED
+from foible.validators.judge import Judge
+from foible.zoo import entries
+
+JUDGES = [d for d in domain_names() if load_domain(d).judge in entries()]
+
+
+def held_out(name):
+    domain = load_domain(name)
+    try:
+        real = real_images(domain)
+    except FoibleError as error:
+        pytest.skip(error.message)
+    index = torch.randperm(len(real.labels), generator=torch.Generator().manual_seed(1))[:1000]
+    return domain, real.images(index), real.labels[index]
+
+
+@pytest.mark.parametrize("name", JUDGES)
+def test_real_images_are_valid_and_keep_their_label(name):
+    domain, images, labels = held_out(name)
+    said, figures = Judge(domain).judgement(images, labels), entries()[domain.judge].figures
+    assert (~said.valid).float().mean() <= figures["real_called_invalid"] + 0.01
+    assert said.kept.float().mean() >= figures["real_kept"] - 0.02
+    if name == "mnist":
+        assert (~said.valid).float().mean() <= 0.02 and said.kept.float().mean() >= 0.99
+
+
+@pytest.mark.parametrize("name", JUDGES)
+def test_nonsense_of_kinds_never_seen_is_not_valid(name):
+    domain, images, labels = held_out(name)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        nonsense = torch.cat([kind(images[:40], labels[:40]) for kind in MEASURED.values()])
+    said = Judge(domain).judgement(nonsense, labels[:40].repeat(len(MEASURED)))
+    assert said.valid.float().mean() <= entries()[domain.judge].figures["invalid_called_valid"] + 0.05
+    assert (said.valid & said.kept).float().mean() <= 0.1
+
+
+@pytest.mark.parametrize("name", JUDGES)
+def test_a_wrong_label_is_not_kept(name):
+    domain, images, labels = held_out(name)
+    said = Judge(domain).judgement(images[:300], (labels[:300] + 1) % len(domain.classes))
+    assert said.kept.float().mean() <= entries()[domain.judge].figures["relabelled_called_kept"] + 0.03
+
+
+@pytest.mark.parametrize("name", JUDGES)
+@pytest.mark.parametrize("level", [0.0, 0.5, 1.0])
+def test_a_blank_image_is_not_valid(name, level):
+    domain = load_domain(name)
+    said = Judge(domain).judgement(torch.full((1, *domain.shape), level), torch.tensor([1]))
+    assert not bool(said.valid[0])
