@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from foible.classifiers.load import load_classifier as classifier  # noqa: F401
     from foible.domains import load_domain as load_domain
     from foible.errors import FoibleError as FoibleError
+    from foible.judging import judge as judge
     from foible.report import summarise as summarise
     from foible.report import write_page as write_page
     from foible.store import Run as Run
@@ -45,6 +46,7 @@ _HOME = {
     "assemble": "foible.campaign",
     "check": "foible.api",
     "classifier": "foible.classifiers.load:load_classifier",
+    "judge": "foible.judging",
     "load_domain": "foible.domains",
     "load_recipe": "foible.campaign",
     "open_run": "foible.store",

@@ -120,6 +120,6 @@ class Validator(Protocol):
 
     name: str
 
-    def __call__(self, images: Images, labels: Tensor) -> list[Verdict]:
-        """One verdict per image."""
+    def __call__(self, images: Images, labels: Tensor) -> list[tuple[Verdict, ...]]:
+        """What it has to say of each image: nothing, a verdict, or one about the image and one about the label."""
         ...

@@ -59,7 +59,16 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "diffusion": "foible.training.diffusion:DiffusionLearner",
         "classifier": "foible.training.classifier:ClassifierLearner",
     },
-    "validators": {},
+    "validators": {
+        "judge": "foible.validators.judge:Judge",
+        "reference": "foible.validators.reference:Reference",
+        "features": "foible.validators.features:Features",
+        "learned": "foible.validators.learned:Learned",
+        "reconstruction": "foible.validators.reconstruction:Reconstruction",
+        "discriminator": "foible.validators.discriminator:Discriminator",
+        "ssim": "foible.validators.ssim:SSIM",
+        "human": "foible.validators.human:Human",
+    },
 }
 
 

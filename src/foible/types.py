@@ -114,10 +114,14 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Feedback:
-    """What a search is told about its proposal: scores (M, objectives), lower is better, and failures (M,)."""
+    """What a search is told about its proposal: scores (M, objectives), lower is better, and failures (M,).
+
+    `looks` (M,) are evaluations that were spent beside the classifier's own, where the search asks the judge.
+    """
 
     scores: Tensor
     failed: Tensor
+    looks: Tensor | None = None
 
 
 @dataclass(frozen=True)
@@ -132,13 +136,15 @@ class Budget:
 class Verdict:
     """A validator's word on one image: does the failure count, and the number behind it in [0, 1].
 
-    It is about the "image" (is it of the domain?) or about the "label" (is it kept?).
+    It is about the "image" (is it of the domain?) or about the "label" (is it kept?), and accepted when the score
+    reaches the threshold.
     """
 
     validator: str
     accepted: bool
     score: float
     about: Literal["image", "label"] = "image"
+    threshold: float = 0.5
 
 
 @dataclass(frozen=True)

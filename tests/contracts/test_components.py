@@ -3,7 +3,7 @@
 import pytest
 
 from foible.registry import BUILT_IN, build
-from foible.testing.contracts import ClassifierContract, GeneratorContract, SearchContract
+from foible.testing.contracts import ClassifierContract, GeneratorContract, SearchContract, ValidatorContract
 from foible.testing.toys import SHAPE, ToyClassifier, ToyEncoder, ToyGenerator
 from foible.zoo import entries, entry, load_model
 
@@ -34,3 +34,18 @@ class TestClassifiers(ClassifierContract):
 
         self.shape = SHAPE if name == "toy" else load_domain(entry(name).domain).shape
         self.make = ToyClassifier if name == "toy" else lambda: load_model(entry(name).path(), "classifiers")
+
+
+@pytest.mark.parametrize("name", [v for v in BUILT_IN["validators"] if v not in {"human"}])
+class TestValidators(ValidatorContract):
+    @pytest.fixture(autouse=True)
+    def _named(self, name):
+        from foible.campaign.assemble import make_validator
+        from foible.campaign.spec import Part
+        from foible.domains import load_domain, real_images
+
+        domain = load_domain("mnist")
+        needs = {"discriminator": "mnist-gan", "reconstruction": "mnist-vae"}.get(name, "mnist-judge")
+        if needs not in entries() and name != "ssim":
+            pytest.skip(f"{needs} is not in the zoo")
+        self.make = lambda: make_validator(Part(use=name), domain, real_images(domain, "sample"))

@@ -14,10 +14,10 @@ LAYERS = [
     {"errors", "types", "digest"},
     {"registry", "seeding", "batching", "protocols"},
     {"domains", "generators", "classifiers", "sandbox", "metrics"},
-    {"objectives", "searches", "oracles", "validators", "zoo"},
     {"store"},
+    {"objectives", "searches", "oracles", "validators", "zoo"},
     {"campaign"},
-    {"report", "training", "api", "testing"},
+    {"report", "training", "judging", "survey", "api", "testing"},
     {"ui"},
     {"cli", "__main__"},
 ]

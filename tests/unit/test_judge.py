@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import foible
-from foible.errors import DataError, ModelError
+from foible.errors import DataError, ModelError, RecipeError
 from foible.store import open_run
 from foible.testing.toys import ToyClassifier, ToyEncoder, toy_recipe
 from foible.types import Status
@@ -68,7 +68,7 @@ def test_validators_have_their_place(toy_images, tmp_path):
         "class Bright:\n"
         "    name = 'bright'\n"
         "    def __call__(self, images, labels):\n"
-        "        return [Verdict('bright', m > 0.5, m) for m in images.mean((1, 2, 3)).tolist()]\n"
+        "        return [(Verdict('bright', m > 0.5, m),) for m in images.mean((1, 2, 3)).tolist()]\n"
     )
     run = foible.run(toy_recipe(toy_images, validators=[f"{validator}:Bright"]), tmp_path / "run")
     findings = list(run.findings())
@@ -112,3 +112,72 @@ def test_a_class_without_images_is_named(toy_images, tmp_path):
     assert "classes = [...]" in caught.value.hint
     run = foible.run(toy_recipe(toy_images, classes=["left", "middle"]), tmp_path / "run2")
     assert {o.label for o in run.outcomes()} == {0, 1}
+
+
+COUNTS = '''
+from foible.types import Verdict
+
+
+class Dim:
+    """Accepts images that are not too bright."""
+
+    name, looks = "dim", 2
+
+    def __call__(self, images, labels):
+        return [(Verdict("dim", m < {limit}, m, "image", {limit}),) for m in images.mean((1, 2, 3)).tolist()]
+'''
+
+
+def counted(toy_images, tmp_path, limit, **changes):
+    path = tmp_path / f"dim_{str(limit).replace('.', '_')}.py"
+    path.write_text(COUNTS.format(limit=limit))
+    recipe = toy_recipe(toy_images, validators=[f"{path}:Dim"], baseline={"attempts": 0}, **changes)
+    return foible.run(recipe, tmp_path / f"run-{limit}-{changes.get('stop')}")
+
+
+def test_with_stop_counts_every_finding_counts_and_the_looks_are_paid_for(toy_images, tmp_path):
+    free = counted(toy_images, tmp_path, 0.5)
+    bright = [f for f in free.findings() if not f.verdicts[0].accepted]
+    assert bright, "without the judge's say, some failures do not count"
+    strict = counted(toy_images, tmp_path, 0.5, stop="counts")
+    found = list(strict.findings())
+    assert found and all(v.accepted for f in found for v in f.verdicts)
+    by_attempt = {f.attempt: f.evaluations for f in free.findings()}
+    assert all(f.evaluations > by_attempt[f.attempt] for f in found if f.attempt in by_attempt), "each look costs 2"
+
+
+def test_nothing_is_found_where_nothing_counts(toy_images, tmp_path):
+    run = counted(toy_images, tmp_path, 0.0, stop="counts")
+    counts = run.counts()
+    assert counts[Status.FOUND] == 0 and not list(run.findings())
+
+
+def test_stop_counts_without_validators_is_refused(toy_images):
+    with pytest.raises(RecipeError, match="needs validators"):
+        foible.check(toy_recipe(toy_images, stop="counts"))
+
+
+def test_a_classifier_cannot_be_its_own_judge(toy_images, tmp_path):
+    path = tmp_path / "own.py"
+    path.write_text(
+        "from foible.digest import sha256\n"
+        "class Own:\n"
+        "    name = 'own'\n"
+        "    digests = {'reference': 'SAME'}\n"
+        "    def __call__(self, images, labels):\n"
+        "        return [()] * len(images)\n"
+    )
+    classifier = ToyClassifier()
+    classifier.digests = {"file": "SAME"}
+    with pytest.raises(RecipeError, match="one of the judge's reference classifiers"):
+        foible.check(toy_recipe(toy_images, validators=[f"{path}:Own"]), classifier=classifier)
+
+
+def test_a_validator_may_have_nothing_to_say(toy_images, tmp_path):
+    path = tmp_path / "silent.py"
+    path.write_text(
+        "class Silent:\n    name = 'silent'\n    def __call__(self, images, labels):\n        return [()] * len(images)\n"
+    )
+    run = foible.run(toy_recipe(toy_images, validators=[f"{path}:Silent"]), tmp_path / "run")
+    findings = list(run.findings())
+    assert findings and all(f.verdicts == () for f in findings)

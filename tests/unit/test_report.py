@@ -33,6 +33,7 @@ from foible.report.gallery import choose, difference
 from foible.report.page import confusion_matrix
 from foible.report.wording import count, percent, short_name
 from foible.store import Run, RunWriter, open_run
+from foible.store.answers import NOTHING, Answer, add_answers
 from foible.store.manifest import Manifest
 from foible.types import Arm, Finding, Outcome, Status, Verdict
 
@@ -163,6 +164,24 @@ def test_verdicts_count_when_given(make: Maker) -> None:
     assert valid is not None
     assert (valid.count, valid.total) == (0, 6)
     assert summary.search.stage("label_kept") is None
+
+
+def test_people_stand_beside_the_verdicts(make: Maker) -> None:
+    run = make(verdicts=(Verdict("ensemble", True, 0.9),))
+    said = {0: 0, 1: 2, 4: NOTHING, 6: NOTHING}  # finding k expects class k % 4
+    add_answers(run.layout, [Answer(attempt, "Ada", see, "2026-01-01") for attempt, see in said.items()])
+    add_answers(run.layout, [Answer(6, "Ben", 2, "2026-01-01")])
+    summary = summarise(run)
+    stages = {s.name: s for s in summary.search.funnel}
+    assert stages["valid_by_people"].title == "Valid, by people (4 asked)"
+    valid, kept = stages["valid_by_people"].rate, stages["label_kept_by_people"].rate
+    assert valid and kept
+    assert (valid.count, valid.total, kept.count, kept.total) == (2, 3, 1, 3), "finding 6 is undecided"
+    assert summary.metrics["valid_by_people_rate"] == pytest.approx(2 / 3)
+    assert summary.metrics["valid"] == 6
+    assert re.search(r"valid, by people \(4 asked\) +2 +66\.7 %", plain_summary(summary))
+    assert "Valid, label kept, by people (4 asked)" in render_page(run)
+    assert Summary.model_validate_json(to_json(summary)) == summary
 
 
 def test_json_reads_back(make: Maker) -> None:

@@ -36,7 +36,7 @@ def write_finding(writer, attempt, arm=Arm.SEARCH):
     finding = Finding(
         arm, attempt, 0, 1, 40, 3, (0.9, 0.1), (0.2, 0.8), 1.5, 0.5,
         torch.tensor([[0.1, 1 / 3]]), torch.tensor([[0.0, 1e-30]]),
-        f"images/{path.name}", f"images/{attempt:06d}-origin.png", digest, (Verdict("v", True, 0.75),),
+        f"images/{path.name}", f"images/{attempt:06d}-origin.png", digest, (Verdict("v", True, 0.75, "label", 0.6),),
     )  # fmt: skip
     writer.record([outcome(attempt, Status.FOUND, arm)], [finding])
     return finding
@@ -66,6 +66,16 @@ def test_latents_are_readable_without_foible(tmp_path):
         written = write_finding(writer, 7)
     blob = sqlite3.connect(tmp_path / "run" / "run.sqlite").execute("SELECT latent FROM findings").fetchone()[0]
     assert np.frombuffer(blob, "<f4").tolist() == written.latent.flatten().tolist()
+
+
+def test_verdicts_of_old_runs_have_the_usual_threshold(tmp_path):
+    with RunWriter(tmp_path / "run", manifest()) as writer:
+        write_finding(writer, 7)
+    with sqlite3.connect(tmp_path / "run" / "run.sqlite") as database:
+        old = '[{"validator": "v", "accepted": true, "score": 0.75, "about": "label"}]'
+        database.execute("UPDATE findings SET verdicts = ?", (old,))
+    run = open_run(tmp_path / "run")
+    assert run.finding(7).verdicts == run.index()[0].verdicts == (Verdict("v", True, 0.75, "label", 0.5),)
 
 
 def test_readers_see_a_run_while_it_is_written(tmp_path):

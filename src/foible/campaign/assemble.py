@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from foible.campaign.spec import Recipe
+from foible.campaign.spec import Part, Recipe
 from foible.classifiers.module import ModuleClassifier
 from foible.digest import weights_digest
 from foible.domains import Domain, RealImages, load_domain, real_images
 from foible.errors import ModelError, RecipeError
 from foible.protocols import Classifier, Generator, Objective, Oracle, Search, Validator
-from foible.registry import build, singular
+from foible.registry import build, find, singular
 from foible.seeding import Streams
 from foible.types import Arm, Budget
+from foible.validators.fitted import judge_is_there
 from foible.zoo import resolve
 
 
@@ -63,6 +65,9 @@ def assemble(
     for model in (live_generator, live_classifier):
         if hasattr(model, "to"):
             model.to(device)
+    recipe = _with_judge(recipe, domain)
+    validators = tuple(make_validator(v, domain, data) for v in recipe.validators or ())
+    _independent(live_classifier, classifier_digests, validators)
     search = build("searches", recipe.search.use, recipe.search.parameters)
     searches, attempts = {Arm.SEARCH: search}, {Arm.SEARCH: recipe.attempts}
     if recipe.baseline.attempts:
@@ -76,12 +81,12 @@ def assemble(
         classifier=live_classifier,
         objective=build("objectives", recipe.objective.use, recipe.objective.parameters),
         oracle=build("oracles", recipe.oracle.use, recipe.oracle.parameters),
-        validators=tuple(build("validators", v.use, v.parameters) for v in recipe.validators),
+        validators=validators,
         searches=searches,
         attempts=attempts,
         budget=Budget(recipe.budget.evaluations, recipe.budget.seconds),
         streams=Streams(recipe.seed),
-        digests=generator_digests | classifier_digests,
+        digests=generator_digests | classifier_digests | _digests(validators),
         device=device,
     )
 
@@ -100,6 +105,42 @@ def _model(
         return live, {f"{singular(role)} object {getattr(live, 'name', type(live).__name__)}": weights_digest(live)}
     resolved = resolve(role, use, parameters, domain, data)
     return resolved.model, resolved.digests
+
+
+def _with_judge(recipe: Recipe, domain: Domain) -> Recipe:
+    """The recipe with its validators written out: the domain's judge, if it is installed and the recipe says nothing."""
+    if recipe.validators is None:
+        judge = (Part(use="judge"),) if judge_is_there(domain) else ()
+        recipe = recipe.model_copy(update={"validators": judge})
+    if recipe.stop == "counts" and not recipe.validators:
+        raise RecipeError(
+            'stop = "counts" needs validators to say what counts, and there are none',
+            'add validators = ["judge"], or pick a domain that has a judge: foible ls zoo',
+        )
+    return recipe
+
+
+def make_validator(part: Part, domain: Domain, data: RealImages) -> Validator:
+    """A validator; it is given the domain and real images where it asks for them."""
+    offered = {"domain": domain, "data": data}
+    wanted = inspect.signature(find("validators", part.use)).parameters
+    given = {name: value for name, value in offered.items() if name in wanted}
+    validator: Validator = build("validators", part.use, given | part.parameters)
+    return validator
+
+
+def _digests(validators: tuple[Validator, ...]) -> dict[str, str]:
+    return {file: digest for v in validators for file, digest in getattr(v, "digests", {}).items()}
+
+
+def _independent(classifier: Classifier, digests: dict[str, str], validators: tuple[Validator, ...]) -> None:
+    """A classifier may not be its own judge."""
+    shared = set(digests.values()) & set(_digests(validators).values())
+    if shared:
+        raise RecipeError(
+            f"classifier '{classifier.name}' is one of the judge's reference classifiers",
+            "test another classifier, or leave the judge out: validators = []",
+        )
 
 
 def _baseline_parameters(recipe: Recipe) -> dict[str, Any]:

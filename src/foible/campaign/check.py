@@ -70,6 +70,16 @@ def _fit(campaign: Campaign) -> Iterator[Line]:
             f"'{generator.name}' makes {'x'.join(map(str, domain.shape))} images from {'x'.join(map(str, generator.space.shape))} latents",
         )
     yield Line("ok", "data", f"{len(campaign.data.labels)} real images from {campaign.data.source}")
+    judged = ", ".join(v.name for v in campaign.validators)
+    if judged:
+        yield Line("ok", "validators", f"failures are judged by: {judged}")
+    else:
+        yield Line(
+            "warning",
+            "validators",
+            "nobody judges which failures count",
+            'validators = ["judge"] where the domain has a judge (foible ls zoo); docs/judge.md',
+        )
 
 
 def _budget(campaign: Campaign) -> Iterator[Line]:

@@ -2,12 +2,13 @@
 
 1. The oracle says failure on the image rounded to 8 bits.
 2. The PNG is written, read back from disk, and classified again in another batch: still a failure.
-3. The validators have spoken.
+3. The validators have spoken. They decide nothing, unless the recipe says stop = "counts".
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 
 import torch
 from torch import Tensor
@@ -42,7 +43,10 @@ def judge(evaluator: Evaluator, writer: RunWriter, arm: Arm, suspects: Suspects)
     stored, names = _store(writer, arm, origins, before.images, look.images[confirmed])
     second = Look(stored, evaluator.classify(stored))
     still = evaluator.failed(second, latents, labels)
-    verdicts = [v(stored, labels) for v in evaluator.campaign.validators]
+    said = [v(stored, labels) for v in evaluator.campaign.validators]
+    verdicts = [tuple(chain.from_iterable(column[i] for column in said)) for i in range(len(labels))]
+    if evaluator.campaign.recipe.stop == "counts":
+        still = still & torch.tensor([all(v.accepted for v in mine) for mine in verdicts])
     findings = {}
     for i in still.nonzero()[:, 0].tolist():
         position = int(confirmed[i])
@@ -60,7 +64,7 @@ def judge(evaluator: Evaluator, writer: RunWriter, arm: Arm, suspects: Suspects)
             latent=latents[i],
             origin_latent=origins.latents[i],
             **names[i],
-            verdicts=tuple(column[i] for column in verdicts),
+            verdicts=verdicts[i],
         )
     return findings
 

@@ -119,8 +119,11 @@ class ArmRun:
             self._tick()
 
     def _book(self, proposal: Proposal, feedback: Feedback, cost: Tensor) -> None:
-        self.evaluations += len(proposal.lanes)
-        self.books["spent"] = self.books["spent"] + cost
+        looks = torch.zeros_like(cost)
+        if feedback.looks is not None:
+            looks = looks.index_add(0, proposal.lanes, feedback.looks)
+        self.evaluations += len(proposal.lanes) + int(looks.sum())
+        self.books["spent"] = self.books["spent"] + cost + looks
         self.books["rounds"] = self.books["rounds"] + 1
         self.books["lowest"] = self.books["lowest"].scatter_reduce(0, proposal.lanes, feedback.scores[:, 0], "amin")
 

@@ -75,8 +75,8 @@ class Recipe(Strict):
     search: Part = Part(use="genetic")
     objective: Part = Part(use="margin")
     oracle: Part = Part(use="misclassified")
-    validators: tuple[Part, ...] = ()
-    stop: Literal["confirmed", "first"] = "confirmed"
+    validators: tuple[Part, ...] | None = None  # the domain's judge where there is one; [] = none
+    stop: Literal["confirmed", "first", "counts"] = "confirmed"  # which failure ends the search of an origin
     budget: BudgetTable = BudgetTable()
     baseline: BaselineTable = BaselineTable()
     engine: EngineTable = EngineTable()

@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from foible.cli import check, demo, export, ls, replay, report, resume, run, test, train, ui, zoo
+from foible.cli import check, demo, export, judge, ls, replay, report, resume, run, survey, test, train, ui, zoo
 from foible.errors import FoibleError
 
 app = typer.Typer(
@@ -51,6 +51,7 @@ VERBS = (
     run.run,
     test.test,
     check.check,
+    judge.judge,
     ls.ls,
     resume.resume,
     replay.replay,
@@ -61,6 +62,11 @@ VERBS = (
 )
 for function in VERBS:
     app.command()(verb(function))
+
+surveys = typer.Typer(cls=survey.MakeByDefault, no_args_is_help=True, rich_markup_mode=None)
+for name, act in survey.VERBS.items():
+    surveys.command(name)(verb(act))
+app.add_typer(surveys, name="survey", help="Ask people what they see: `survey RUN` makes a page.")
 
 zoo_app = typer.Typer(help="The models: their table, cards, figures and pictures.", no_args_is_help=True)
 for of_the_zoo in zoo.VERBS:

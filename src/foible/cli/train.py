@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def train(
     family: Annotated[
-        str, typer.Argument(help=f"What to train: {', '.join(BUILT_IN['learners'])}.", show_default=False)
+        str, typer.Argument(help=f"What to train: {', '.join(BUILT_IN['learners'])}, judge.", show_default=False)
     ],
     domain: Annotated[str, typer.Option(help="A domain name, a domain .toml, or a class-per-folder tree.")],
     out: Annotated[
@@ -69,7 +69,7 @@ def train(
             card = fit(chosen, path, data, listener.epoch, listener.advance).card
     figures = "".join(f", {k.replace('_', ' ')} {v:.4f}" for k, v in card["figures"].items())
     print(f"{path}: trained in {card['training_seconds']:.0f} s{figures}")
-    if not out and family != "classifier":
+    if not out and family not in {"classifier", "judge"}:
         print(f"installed as '{path.stem}'; foible zoo appraise {path.stem} measures what its card still lacks")
     return 0
 

@@ -35,7 +35,8 @@ class Domain(BaseModel):
     partial: bool = False  # a tree of images may hold some of the classes only
     licence: str = ""
     classifier: str | None = None  # the zoo's default system under test
-    references: tuple[str, ...] = ()  # the zoo's judges: never the system under test by default
+    references: tuple[str, ...] = ()  # the judge's networks: never the system under test by default
+    judge: str | None = None  # which failures count: a zoo name or a model file
 
     def class_index(self, text: str) -> int:
         """The index of a class given by name or number."""
@@ -74,11 +75,19 @@ def _from_toml(path: Path, base: Path) -> Domain:
         facts = tomllib.loads(path.read_text())
         if folder := facts.get("folder"):
             facts["folder"] = str(base / folder)
+        facts["references"] = [_beside(base, r) for r in facts.get("references", [])]
+        if judge := facts.get("judge"):
+            facts["judge"] = _beside(base, judge)
         return Domain(name=path.stem, **facts)
     except (tomllib.TOMLDecodeError, ValidationError) as error:
         raise RecipeError(
             f"domain file '{path}' is wrong: {error}", "compare it with docs/adding-a-domain.md"
         ) from error
+
+
+def _beside(base: Path, model: str) -> str:
+    """A model by its zoo name, or by a file that is named relative to the domain file."""
+    return str(base / model) if model.endswith(".safetensors") else model
 
 
 def _from_tree(path: Path) -> Domain:

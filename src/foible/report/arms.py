@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pydantic import BaseModel, ConfigDict
 
 from foible.metrics import Rate, Spread, evaluations_per_failure, spread
-from foible.report.funnel import Stage, funnel
+from foible.report.funnel import NOBODY, Stage, funnel
+from foible.store.answers import Answers
 from foible.types import Finding, Outcome, Status
 
 
@@ -27,15 +28,15 @@ class ArmSummary(BaseModel):
 
     def stage(self, name: str) -> Rate | None:
         """The rate of one stage of the funnel; None when it was not judged."""
-        return next(s.rate for s in self.funnel if s.name == name)
+        return next((s.rate for s in self.funnel if s.name == name), None)
 
 
-def arm_summary(outcomes: Sequence[Outcome], findings: Sequence[Finding]) -> ArmSummary:
-    """Summarise one arm from how its attempts ended and what it found."""
+def arm_summary(outcomes: Sequence[Outcome], findings: Sequence[Finding], answers: Answers = NOBODY) -> ArmSummary:
+    """Summarise one arm from how its attempts ended, what it found and what people say."""
     accepted = [o for o in outcomes if o.status is not Status.REJECTED]
     return ArmSummary(
         attempts=len(outcomes),
-        funnel=funnel(outcomes, findings),
+        funnel=funnel(outcomes, findings, answers),
         evaluations=sum(o.evaluations for o in accepted),
         evaluations_per_failure=evaluations_per_failure(accepted),
         evaluations_to_failure=spread([o.evaluations for o in accepted if o.status is Status.FOUND]),

@@ -14,7 +14,6 @@ def flat_metrics(
     Without prefix: the search. `baseline_`: the baseline on all its attempts. `shared_`: both, on the origins that
     both arms accepted and finished.
     """
-    valid, kept = search.stage("valid"), search.stage("label_kept")
     flat: dict[str, int | float | None] = dict(_arm_metrics(search))
     flat |= {
         "failure_rate_low": _rate(search.stage("confirmed")).low,
@@ -23,11 +22,10 @@ def flat_metrics(
         "mean_rounds": search.rounds.mean,
         "median_latent_distance": search.latent_distance.median,
         "median_pixel_distance": search.pixel_distance.median,
-        "valid": valid.count if valid else None,
-        "valid_rate": valid.share if valid else None,
-        "label_kept": kept.count if kept else None,
-        "label_kept_rate": kept.share if kept else None,
     }
+    for name in ("valid", "label_kept", "valid_by_people", "label_kept_by_people"):
+        judged = search.stage(name)
+        flat |= {name: judged.count if judged else None, f"{name}_rate": judged.share if judged else None}
     rival = _arm_metrics(baseline) if baseline else dict.fromkeys(_arm_metrics(search))
     flat |= {f"baseline_{name}": value for name, value in rival.items()}
     flat |= {

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pydantic import BaseModel, ConfigDict
 
 from foible.metrics import Rate, rate
+from foible.store.answers import Answers
 from foible.types import Finding, Outcome, Status, Verdict
 
 
@@ -30,8 +31,11 @@ class Stage(BaseModel):
         return self.rate.count if self.rate else None
 
 
-def funnel(outcomes: Sequence[Outcome], findings: Sequence[Finding]) -> tuple[Stage, ...]:
-    """The stages of one arm.
+NOBODY = Answers({})
+
+
+def funnel(outcomes: Sequence[Outcome], findings: Sequence[Finding], answers: Answers = NOBODY) -> tuple[Stage, ...]:
+    """The stages of one arm; where people have answered, theirs come last.
 
     Failures are counted against accepted origins. Validity is counted against the confirmed failures that were judged,
     so that a half-judged run does not look worse than it is.
@@ -77,6 +81,34 @@ def funnel(outcomes: Sequence[Outcome], findings: Sequence[Finding]) -> tuple[St
             of="confirmed failures judged",
             rate=_share(whole, lambda _: True),
         ),
+        *_by_people(findings, answers),
+    )
+
+
+def _by_people(findings: Sequence[Finding], answers: Answers) -> tuple[Stage, ...]:
+    """What the majority of people sees, of the findings where there is one; nothing when nobody was asked."""
+    asked = [f for f in findings if answers.votes(f.attempt)]
+    valid = [v for f in asked if (v := answers.valid(f.attempt)) is not None]
+    kept = [k for f in asked if (k := answers.kept(f.attempt, f.label)) is not None]
+    if not asked:
+        return ()
+    return tuple(
+        Stage(
+            name=name,
+            title=f"{title}, by people ({len(asked):,} asked)",
+            meaning=f"{meaning}; {len(asked) - len(decided):,} undecided",
+            of="confirmed failures decided",
+            rate=rate(sum(decided), len(decided)),
+        )
+        for name, title, meaning, decided in (
+            ("valid_by_people", "Valid", "more people name a class than find the image unrecognisable", valid),
+            (
+                "label_kept_by_people",
+                "Valid, label kept",
+                "more people see the expected class than anything else",
+                kept,
+            ),
+        )
     )
 
 

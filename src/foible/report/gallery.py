@@ -98,8 +98,8 @@ def card_of(run: Run, finding: Finding, first_of_pair: bool = False) -> Card:
         latent_distance=decimal(finding.latent_distance),
         pixel_distance=decimal(finding.pixel_distance),
         largest_change=largest,
-        origin=None if origin is None else picture_uri(_pixels(origin)),
-        failure=None if failure is None else picture_uri(_pixels(failure)),
+        origin=None if origin is None else picture_uri(pixels(origin)),
+        failure=None if failure is None else picture_uri(pixels(failure)),
         difference=changed,
         damage=tuple(damage),
         image=finding.image,
@@ -127,16 +127,17 @@ def difference(origin: Images, failure: Images) -> NDArray[np.uint8]:
     return np.concatenate([colour, np.round(255 * strength[..., None])], axis=2).astype(np.uint8)
 
 
-def _pixels(image: Images) -> NDArray[np.uint8]:
-    pixels = to_bytes(image)
-    return pixels[0] if len(pixels) == 1 else np.ascontiguousarray(pixels.transpose(1, 2, 0))
+def pixels(image: Images) -> NDArray[np.uint8]:
+    """One image (C, H, W) as 8-bit pixels (H, W) or (H, W, 3)."""
+    planes = to_bytes(image)
+    return planes[0] if len(planes) == 1 else np.ascontiguousarray(planes.transpose(1, 2, 0))
 
 
-def picture_uri(pixels: NDArray[np.uint8]) -> str:
+def picture_uri(picture: NDArray[np.uint8]) -> str:
     """Pixels (H, W), (H, W, 3) or (H, W, 4) as a data URI: PNG, or WebP when large."""
     buffer = io.BytesIO()
-    kind = "webp" if pixels.shape[0] * pixels.shape[1] > LARGE else "png"
-    Image.fromarray(pixels).save(
+    kind = "webp" if picture.shape[0] * picture.shape[1] > LARGE else "png"
+    Image.fromarray(picture).save(
         buffer, kind, **({"quality": 80, "method": 2} if kind == "webp" else {"optimize": True})
     )
     return f"data:image/{kind};base64,{base64.b64encode(buffer.getvalue()).decode()}"

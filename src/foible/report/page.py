@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from foible.metrics import ClassPair
 from foible.report import wording
@@ -13,6 +14,9 @@ from foible.report.summary import Summary, summarise
 from foible.store import Run
 from foible.store.layout import disk_errors
 from foible.types import Arm
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 WIDEST = 24  # classes on a side up to which the confusions are drawn as a matrix
 LISTED = 40  # confusions listed when they are not
@@ -50,29 +54,42 @@ def write_page(run: Run, path: Path | None = None) -> Path:
 def render_page(run: Run) -> str:
     """The report page as HTML. Everything that comes from users is escaped."""
     import tomli_w
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     summary = summarise(run)
     ended = {o.attempt for o in run.outcomes()}
     cards = gallery(run, ((f.attempt, f.label, f.predicted) for f in run.findings() if f.attempt in ended))
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    return (
+        environment()
+        .get_template("page.html.jinja")
+        .render(
+            summary=summary,
+            facts=summary.facts,
+            classes=summary.facts.classes,
+            confirmed=summary.search.stage("confirmed"),
+            state_text=wording.state_text(summary.facts.state, summary.facts.quoted_folder),
+            chart=_chart(run, summary),
+            matrix=confusion_matrix(summary.confusions),
+            listed=summary.confusions[:LISTED],
+            cards=cards,
+            damage=[line for card in cards for line in card.damage],
+            shown={(card.label, card.predicted) for card in cards},
+            recipe=tomli_w.dumps(without_nothing(summary.facts.recipe)),
+        )
     )
-    environment.globals["words"] = wording
-    return environment.get_template("page.html.jinja").render(
-        summary=summary,
-        facts=summary.facts,
-        classes=summary.facts.classes,
-        confirmed=summary.search.stage("confirmed"),
-        state_text=wording.state_text(summary.facts.state, summary.facts.quoted_folder),
-        chart=_chart(run, summary),
-        matrix=confusion_matrix(summary.confusions),
-        listed=summary.confusions[:LISTED],
-        cards=cards,
-        damage=[line for card in cards for line in card.damage],
-        shown={(card.label, card.predicted) for card in cards},
-        recipe=tomli_w.dumps(without_nothing(summary.facts.recipe)),
+
+
+def environment(*folders: Path) -> Environment:
+    """Templates of the report and of other rooms that share its look; everything from users is escaped."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(
+        loader=FileSystemLoader([*folders, Path(__file__).parent]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
     )
+    made.globals["words"] = wording
+    return made
 
 
 def confusion_matrix(confusions: tuple[ClassPair, ...]) -> Matrix | None:

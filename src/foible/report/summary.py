@@ -15,6 +15,7 @@ from foible.report.facts import RunFacts, run_facts
 from foible.report.flat import flat_metrics
 from foible.report.wording import count, interval, of, percent, plural
 from foible.store import Run
+from foible.store.answers import read_answers
 from foible.types import Arm, Finding, Outcome, Status
 
 
@@ -52,7 +53,7 @@ def summarise(run: Run) -> Summary:
     """Summarise a run, finished or not; an attempt that has not ended is in no number."""
     outcomes, findings = _read(run, Arm.SEARCH)
     rivals, rival_findings = _read(run, Arm.BASELINE)
-    search = arm_summary(outcomes, findings)
+    search = arm_summary(outcomes, findings, read_answers(run.layout))
     baseline = arm_summary(rivals, rival_findings) if rivals else None
     comparison = paired(outcomes, rivals) if rivals else None
     facts = run_facts(run)

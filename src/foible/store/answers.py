@@ -1,27 +1,65 @@
 """What people say about findings: a small database of its own beside the run, which itself is never touched.
 
-An answer is the class a person sees, OTHER (a class, but not one that was offered) or NOTHING (not recognisable).
+An answer is the class a person sees, OTHER (a class, but not one that was offered) or NOTHING (not recognisable). Answers
+to attention checks (real images whose class is known) have a table of their own, and so have ratings of two classes.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
-from foible.store.database import database_errors
+from foible.errors import RecipeError
+from foible.store.database import connect, database_errors
 from foible.store.layout import Layout
 from foible.store.manifest import now
 
 OTHER, NOTHING = -2, -1
+LONGEST_NAME = 40
+TIE = 0.5  # share at which people are divided
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS answers (
   arm TEXT NOT NULL, attempt INTEGER NOT NULL, person TEXT NOT NULL, answer INTEGER NOT NULL, given TEXT NOT NULL,
-  PRIMARY KEY (arm, attempt, person));
+  seconds REAL, survey TEXT, PRIMARY KEY (arm, attempt, person));
+CREATE TABLE IF NOT EXISTS checks (
+  survey TEXT NOT NULL, item TEXT NOT NULL, person TEXT NOT NULL, answer INTEGER NOT NULL, expected INTEGER NOT NULL,
+  seconds REAL, given TEXT NOT NULL, PRIMARY KEY (survey, item, person));
 """
+LATER_COLUMNS = {"seconds": "REAL", "survey": "TEXT"}  # that databases of the first release lack
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one person sees in one finding, how long they looked and in which survey; None where it was not noted."""
+
+    attempt: int
+    person: str
+    answer: int
+    given: str
+    seconds: float | None = None
+    survey: str | None = None
+
+
+@dataclass(frozen=True)
+class CheckAnswer:
+    """What one person sees in a real image whose class is known."""
+
+    survey: str
+    item: str
+    person: str
+    answer: int
+    expected: int
+    seconds: float | None
+    given: str
+
+    @property
+    def right(self) -> bool:
+        """Whether they see its class."""
+        return self.answer == self.expected
 
 
 @dataclass(frozen=True)
@@ -34,17 +72,31 @@ class Answers:
         """How often each answer was given for one finding."""
         return Counter(mine[attempt] for mine in self.by_person.values() if attempt in mine)
 
-    def seen(self, attempt: int) -> int | None:
-        """What most people see; None when nobody was asked or there is a tie."""
-        best = self.votes(attempt).most_common(2)
-        return best[0][0] if best and (len(best) == 1 or best[0][1] > best[1][1]) else None
+    def valid(self, attempt: int) -> bool | None:
+        """Whether more people name a class than find nothing; None when nobody was asked or there is a tie."""
+        return _decided(validity(self.votes(attempt)))
+
+    def kept(self, attempt: int, label: int) -> bool | None:
+        """Whether more people name this class than give any other answer; None when nobody was asked or in a tie."""
+        return _decided(keeping(self.votes(attempt), label))
+
+
+def validity(votes: Counter[int]) -> float | None:
+    """The share of answers that name a class; None when there are none."""
+    return 1 - votes[NOTHING] / votes.total() if votes else None
+
+
+def keeping(votes: Counter[int], label: int) -> float | None:
+    """The votes for a class over its own and those of its strongest rival; None when there are none."""
+    rival = max((count for answer, count in votes.items() if answer != label), default=0)
+    return votes[label] / (votes[label] + rival) if votes else None
 
 
 def read_answers(layout: Layout) -> Answers:
     """All answers given so far."""
     if not layout.answers.is_file():
         return Answers({})
-    with database_errors(layout.answers), closing(_open(layout)) as database:
+    with database_errors(layout.answers), closing(connect(layout.answers)) as database:
         rows = database.execute("SELECT person, attempt, answer FROM answers WHERE arm = 'search'").fetchall()
     people: dict[str, dict[int, int]] = {}
     for person, attempt, answer in rows:
@@ -52,16 +104,51 @@ def read_answers(layout: Layout) -> Answers:
     return Answers(people)
 
 
+def read_checks(layout: Layout) -> list[CheckAnswer]:
+    """All answers to attention checks, those of people who were left out included."""
+    if not layout.answers.is_file():
+        return []
+    with database_errors(layout.answers), closing(connect(layout.answers)) as database:
+        if not database.execute("PRAGMA table_info(checks)").fetchall():
+            return []  # a database of the first release
+        columns = "survey, item, person, answer, expected, seconds, given"
+        rows = database.execute(f"SELECT {columns} FROM checks ORDER BY person, survey, item").fetchall()
+    return [CheckAnswer(*row) for row in rows]
+
+
 def give_answer(layout: Layout, person: str, attempt: int, answer: int) -> None:
     """Note what a person sees in a finding; a second answer takes the place of the first."""
+    add_answers(layout, [Answer(attempt, person, answer, now())])
+
+
+def add_answers(layout: Layout, answers: Iterable[Answer], checks: Iterable[CheckAnswer] = ()) -> None:
+    """Note many answers, all or none; a second answer of a person takes the place of the first."""
     with database_errors(layout.answers), closing(_open(layout)) as database, database:
-        database.execute(
-            "INSERT OR REPLACE INTO answers (arm, attempt, person, answer, given) VALUES ('search', ?, ?, ?, ?)",
-            (attempt, person, answer, now()),
+        database.executemany(
+            "INSERT OR REPLACE INTO answers (arm, attempt, person, answer, given, seconds, survey) "
+            "VALUES ('search', ?, ?, ?, ?, ?, ?)",
+            map(astuple, answers),
         )
+        database.executemany("INSERT OR REPLACE INTO checks VALUES (?, ?, ?, ?, ?, ?, ?)", map(astuple, checks))
+
+
+def person_name(text: str) -> str:
+    """A name as it is stored: without needless space, and not too long."""
+    name = " ".join(text.split())[:LONGEST_NAME]
+    if not name or not name.isprintable():
+        raise RecipeError("a name is missing", "say who you are, so that answers can be compared")
+    return name
+
+
+def _decided(share: float | None) -> bool | None:
+    return None if share is None or share == TIE else share > TIE
 
 
 def _open(layout: Layout) -> sqlite3.Connection:
     database = sqlite3.connect(layout.answers, timeout=10)
     database.executescript(SCHEMA)
+    known = {row[1] for row in database.execute("PRAGMA table_info(answers)")}
+    for column, kind in LATER_COLUMNS.items():
+        if column not in known:
+            database.execute(f"ALTER TABLE answers ADD COLUMN {column} {kind}")
     return database

@@ -33,6 +33,12 @@ def write_png(path: Path, image: Images) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def pixel_digest(image: Images) -> str:
+    """What an image (C, H, W) is known by, whatever file it is in: the sha256 of its shape and 8-bit pixels."""
+    pixels = to_bytes(image)
+    return hashlib.sha256(str(pixels.shape).encode() + pixels.tobytes()).hexdigest()
+
+
 def read_png(path: Path, shape: tuple[int, int, int]) -> Images:
     """One image (C, H, W) exactly as stored."""
     return to_images(read_pixels(path, shape)[None])[0]

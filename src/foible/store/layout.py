@@ -43,6 +43,11 @@ class Layout:
         return self.folder / "answers.sqlite"
 
     @property
+    def surveys(self) -> Path:
+        """Which question of which survey is which finding, and what its attention checks show."""
+        return self.folder / "surveys"
+
+    @property
     def lock(self) -> Path:
         """Held by the one process that writes."""
         return self.folder / ".lock"

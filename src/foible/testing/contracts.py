@@ -137,6 +137,44 @@ class ClassifierContract:
         assert torch.equal(images, before)
 
 
+class ValidatorContract:
+    """What the judge relies on in every validator."""
+
+    shape: tuple[int, int, int] = (1, 28, 28)
+    classes = 10
+
+    def make(self) -> Any:
+        """The validator under test."""
+        raise NotImplementedError
+
+    def test_one_answer_per_image(self) -> None:
+        """As many answers as images, each with scores in [0, 1] and an acceptance that follows from them."""
+        images, labels = self.some()
+        said = self.make()(images, labels)
+        assert len(said) == len(images)
+        for verdict in (v for mine in said for v in mine):
+            assert 0 <= verdict.score <= 1 and verdict.accepted == (verdict.score >= verdict.threshold)
+            assert verdict.about in {"image", "label"} and verdict.validator
+
+    def test_neighbours_do_not_matter(self) -> None:
+        """An image judged alone gets what it gets in company."""
+        validator, (images, labels) = self.make(), self.some()
+        alone = [validator(i[None], y[None])[0] for i, y in zip(images[:3], labels[:3], strict=True)]
+        assert validator(images, labels)[:3] == alone
+
+    def test_images_are_left_alone(self) -> None:
+        """Judging changes nothing."""
+        images, labels = self.some()
+        before = images.clone()
+        self.make()(images, labels)
+        assert torch.equal(images, before)
+
+    def some(self) -> tuple[Any, Any]:
+        """Five images of noise with labels."""
+        rng = torch.Generator().manual_seed(0)
+        return torch.rand(5, *self.shape, generator=rng), torch.arange(5) % self.classes
+
+
 def toy_lanes(attempts: list[int], latent_shape: tuple[int, ...] = (3,)) -> Lanes:
     """Lanes over the toy generator."""
     generator, streams = ToyGenerator(latent_shape), Streams(0)

@@ -28,6 +28,9 @@ class Augmentation(BaseModel):
     cutout: int = Field(0, ge=0)  # side of a square set to the image's mean
     contrast: float = Field(0.0, ge=0, lt=1)  # most relative change of contrast
     brightness: float = Field(0.0, ge=0, lt=1)  # most change of all values
+    warp: float = Field(0.0, ge=0, lt=1)  # most displacement of a point, as a share of the image, smooth over it
+    blur: float = Field(0.0, ge=0, le=1)  # most weight of a blurred copy, every second image
+    noise: float = Field(0.0, ge=0, lt=1)  # most standard deviation of normal noise, every second image
 
     def __call__(self, images: Images) -> Images:
         """Changed images of the same shape, randomness from torch's current generator."""
@@ -35,6 +38,8 @@ class Augmentation(BaseModel):
             images = torch.where(torch.rand(len(images), 1, 1, 1) < 0.5, images.flip(3), images)
         if self.rotate or self.scale:
             images = turned(images, math.radians(self.rotate), self.scale)
+        if self.warp:
+            images = warped(images, self.warp)
         if self.shift:
             images = shifted(images, self.shift)
         if self.contrast or self.brightness:
@@ -42,6 +47,10 @@ class Augmentation(BaseModel):
             images = (images - mean) * (1 + _spread(images, self.contrast)) + mean + _spread(images, self.brightness)
         if self.cutout:
             images = cut_out(images, self.cutout)
+        if self.blur:
+            images = torch.lerp(images, blurred(images, 1.0), _for_half(images) * self.blur)
+        if self.noise:
+            images = (images + torch.randn_like(images) * _for_half(images) * self.noise).clamp(0, 1)
         return images
 
 
@@ -65,6 +74,25 @@ def turned(images: Images, most: float, scale: float) -> Images:
     return functional.grid_sample(images, grid, padding_mode="border", align_corners=False)
 
 
+def warped(images: Images, most: float, knots: int = 4) -> Images:
+    """Each image pulled about by a smooth random field, given at knots x knots points, edges repeated."""
+    coarse = (2 * torch.rand(len(images), 2, knots, knots) - 1) * 2 * most
+    field = functional.interpolate(coarse, list(images.shape[2:]), mode="bicubic", align_corners=True)
+    still = functional.affine_grid(torch.eye(2, 3).expand(len(images), 2, 3), list(images.shape), align_corners=False)
+    grid = still + field.permute(0, 2, 3, 1)
+    return functional.grid_sample(images, grid, padding_mode="border", align_corners=False)
+
+
+def blurred(images: Images, sigma: float) -> Images:
+    """Images under a Gaussian of this many pixels, edges repeated."""
+    reach = max(1, round(3 * sigma))
+    line = torch.exp(-(torch.arange(-reach, reach + 1) ** 2) / (2 * sigma**2))
+    kernel = (line / line.sum()).view(1, 1, 1, -1).expand(images.shape[1], 1, 1, -1)
+    padded = functional.pad(images, (reach, reach, reach, reach), mode="replicate")
+    rows = functional.conv2d(padded, kernel, groups=images.shape[1])
+    return functional.conv2d(rows, kernel.transpose(2, 3), groups=images.shape[1])
+
+
 def cut_out(images: Images, side: int) -> Images:
     """A square of each image, at its own random place, replaced by the image's mean."""
     count, _, height, width = images.shape
@@ -81,3 +109,8 @@ def _within(positions: Tensor, centres: Tensor, side: int) -> Tensor:
 
 def _spread(images: Images, most: float) -> Tensor:
     return (2 * torch.rand(len(images), 1, 1, 1) - 1) * most
+
+
+def _for_half(images: Images) -> Tensor:
+    """Between 0 and 1 for every second image, 0 for the others: a plain image must stay something usual."""
+    return (2 * torch.rand(len(images), 1, 1, 1) - 1).clamp_min(0)

@@ -1,4 +1,8 @@
-"""Learner for classifiers: cross-entropy, with label smoothing and augmentation where the recipe asks for them."""
+"""Learner for classifiers: cross-entropy, with label smoothing and augmentation where the recipe asks for them.
+
+A reference classifier is also shown images without a class, and taught to be unsure of them ("outlier exposure":
+Hendrycks, Mazeika, Dietterich, ICLR 2019).
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from foible.classifiers.module import ModuleClassifier
 from foible.domains import Domain, RealImages
 from foible.registry import build
 from foible.training.augment import Augmentation
+from foible.training.invalid import FITTED, mixture
 from foible.types import Images
 from foible.zoo.files import Header
 
@@ -28,9 +33,11 @@ class ClassifierLearner:
         augment: changes to training images, as in `Augmentation`.
         mean: per channel, subtracted from images before the network sees them.
         std: per channel, divided by after the mean.
+        outliers: made-up invalid images shown beside every batch, as a share of it; their target is "any class".
     """
 
     role, family, watch = "classifiers", "module", "error"
+    unaveraged: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -41,11 +48,13 @@ class ClassifierLearner:
         augment: dict[str, Any] | None = None,
         mean: tuple[float, ...] = (0.0,),
         std: tuple[float, ...] = (1.0,),
+        outliers: float = 0.0,
     ) -> None:
         self.domain, self.network_name = domain, network
         self.config = {"shape": list(domain.shape), "classes": len(domain.classes), **(config or {})}
         self.network: nn.Module = build("networks", network, self.config).to(memory_format=torch.channels_last)
         self.label_smoothing, self.augment = label_smoothing, Augmentation(**(augment or {}))
+        self.outliers = outliers
         self.normalisation = {"mean": list(mean), "std": list(std)}
         self._mean, self._std = (torch.tensor(v).view(1, -1, 1, 1) for v in (mean, std))
 
@@ -55,9 +64,14 @@ class ClassifierLearner:
         return {"classifier": self.network}
 
     def losses(self, images: Images, labels: Tensor, progress: float) -> Iterator[tuple[str, Tensor]]:  # noqa: ARG002
-        """Cross-entropy of a batch."""
-        logits = self._logits(self.augment(images))
-        yield "classifier", functional.cross_entropy(logits, labels, label_smoothing=self.label_smoothing)
+        """Cross-entropy of a batch, and of invalid images against all classes alike."""
+        count = int(len(images) * self.outliers)
+        invalid = mixture(images[:count], labels[:count], FITTED) if count else images[:0]
+        logits = self._logits(self.augment(torch.cat([images, invalid])))  # alike: no change may give nonsense away
+        loss = functional.cross_entropy(logits[: len(images)], labels, label_smoothing=self.label_smoothing)
+        if count:
+            loss = loss - self.outliers * logits[len(images) :].log_softmax(1).mean()
+        yield "classifier", loss
 
     def measure(self, images: Images, labels: Tensor) -> dict[str, Tensor]:
         """Error (share of wrong answers) and cross-entropy per image."""

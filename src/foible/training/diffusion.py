@@ -30,6 +30,7 @@ class DiffusionLearner:
     """
 
     role, family, watch = "generators", "diffusion", None
+    unaveraged: tuple[str, ...] = ()
 
     def __init__(
         self,

@@ -12,6 +12,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from foible.classifiers.last_features import LastFeatures
 from foible.classifiers.module import ModuleClassifier
 from foible.domains import Domain
 from foible.errors import ModelError
@@ -34,19 +35,12 @@ class ClassifierFeatures(Features):
 
     def __init__(self, classifier: ModuleClassifier) -> None:
         super().__init__()
-        self.classifier = classifier
-        last = [m for m in classifier.module.modules() if isinstance(m, nn.Linear)][-1]
-        self.name, self.num_features = f"last features of {classifier.name}", last.in_features
-        self._seen = torch.empty(0)
-        last.register_forward_pre_hook(self._keep)
-
-    def _keep(self, _: nn.Module, inputs: tuple[Tensor, ...]) -> None:
-        self._seen = inputs[0]
+        self.last = LastFeatures(classifier)
+        self.name, self.num_features = f"last features of {classifier.name}", self.last.size
 
     def forward(self, images: Images) -> Tensor:
         """Features (N, num_features)."""
-        self.classifier(images)
-        return self._seen.flatten(1)
+        return self.last(images).features
 
 
 class InceptionFeatures(Features):

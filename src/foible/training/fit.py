@@ -22,6 +22,7 @@ class Learner(Protocol):
 
     network: nn.Module
     watch: str | None  # the figure that early stopping watches, lower is better; None keeps the last epoch
+    unaveraged: tuple[str, ...]  # submodules whose last state counts: a spectral norm is no mean of spectral norms
 
     @property
     def parts(self) -> Mapping[str, nn.Module]:
@@ -119,7 +120,11 @@ class _Fit:
 
     def _judged(self) -> nn.Module:
         """The network whose figures count: the running average where there is one."""
-        module: nn.Module = self.average.module if self.settings.average else self.learner.network
+        if not self.settings.average:
+            return self.learner.network
+        module: nn.Module = self.average.module
+        for name in self.learner.unaveraged:
+            module.get_submodule(name).load_state_dict(self.learner.network.get_submodule(name).state_dict())
         return module
 
     def _epoch(self, epoch: int) -> dict[str, float]:
@@ -148,8 +153,7 @@ class _Fit:
         self.schedules[part].step()
 
     def _measure(self) -> dict[str, float]:
-        trained = self.learner.network
-        self.learner.network = self._judged().eval()
+        trained, self.learner.network = self.learner.network, self._judged().eval()
         try:
             return measure(self.learner, self.data, self.held_out)
         finally:

@@ -29,6 +29,7 @@ class GANLearner:
     """
 
     role, family, watch = "generators", "gan", None
+    unaveraged: tuple[str, ...] = ("discriminator",)
 
     def __init__(
         self, domain: Domain, class_weight: float = 0.5, augment: dict[str, Any] | None = None, **config: Any

@@ -13,7 +13,7 @@ import torch
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from foible.digest import sha256
-from foible.domains import RealImages, load_domain, real_images
+from foible.domains import Domain, RealImages, load_domain, real_images
 from foible.errors import DataError, RecipeError, did_you_mean
 from foible.registry import build, find, table
 from foible.training.curve import draw_curve
@@ -21,6 +21,8 @@ from foible.training.fit import History, fit
 from foible.training.settings import FitSettings
 from foible.zoo.files import load_model, save_model
 from foible.zoo.trainable import TRAINING_RECIPES
+
+JUDGE = "judge"  # trained from reference classifiers, not by a learner
 
 
 class TrainingRecipe(BaseModel):
@@ -44,12 +46,17 @@ class Trained:
     history: History
 
 
+def families() -> list[str]:
+    """What can be trained."""
+    return [*table("learners"), JUDGE]
+
+
 def training_recipe(
     family: str, domain: str, reference: str | None = None, changes: dict[str, Any] | None = None
 ) -> TrainingRecipe:
     """A recipe by file or name; without one, the built-in recipe of this domain and family, else the defaults."""
-    if family not in table("learners"):
-        raise RecipeError(f"no family is called '{family}'", did_you_mean(family, table("learners")))
+    if family not in families():
+        raise RecipeError(f"no family is called '{family}'", did_you_mean(family, families()))
     path = _recipe_path(reference or f"{Path(domain).stem}-{family}")
     if path is None and reference is not None:
         raise RecipeError(
@@ -97,6 +104,8 @@ def train(
     """
     model_file(out)
     domain = load_domain(recipe.domain)
+    if recipe.family == JUDGE:
+        return _train_judge(recipe, domain, out, data)
     training, testing = real_images(domain, data, "train"), real_images(domain, data, "test")
     with torch.random.fork_rng():
         torch.manual_seed(recipe.fit.seed)  # initial weights
@@ -111,10 +120,24 @@ def train(
     history = fit(learner, training, recipe.fit, checkpoint, report, advance)
     save_model(out, learner.header(), learner.tensors(training))
     figures = figures_on(recipe.family, load_model(out, learner.role), testing)
-    card = _card(recipe, out, training, history, figures, learner, domain.licence)
+    parameters = sum(p.numel() for p in learner.network.parameters())
+    card = _card(recipe, out, training, history, figures, parameters, domain.licence)
     out.with_suffix(".toml").write_text(tomli_w.dumps(card))
     draw_curve(history, learner.watch, out.with_suffix(".loss.png"))
     checkpoint.unlink(missing_ok=True)
+    return Trained(out, card, history)
+
+
+def _train_judge(recipe: TrainingRecipe, domain: Domain, out: Path, data: str | Path | None) -> Trained:
+    """A judge is fitted by regressions on what reference classifiers see, without epochs."""
+    from foible.training.judge import judge_for
+
+    parts, figures, seconds = judge_for(recipe, data)
+    save_model(out, parts.header(domain), parts.tensors(), torch.float32)  # few numbers, some of them thresholds
+    history, parameters = History(seconds=seconds), sum(t.numel() for t in parts.tensors().values())
+    rounded = {name: round(value, 5) for name, value in figures.items()}
+    card = _card(recipe, out, real_images(domain, data, "test"), history, rounded, parameters, domain.licence)
+    out.with_suffix(".toml").write_text(tomli_w.dumps(card))
     return Trained(out, card, history)
 
 
@@ -134,14 +157,14 @@ def _card(
     data: RealImages,
     history: History,
     figures: dict[str, float],
-    learner: Any,
+    parameters: int,
     licence: str,
 ) -> dict[str, Any]:
     return {
         "file": out.name,
         "sha256": sha256(out),
         "bytes": out.stat().st_size,
-        "parameters": sum(p.numel() for p in learner.network.parameters()),
+        "parameters": parameters,
         "data": data.source,
         "licence": f"weights: MIT; training images: {licence or 'a licence of their own'}",
         "training_seconds": round(history.seconds, 1),

@@ -28,6 +28,7 @@ class VAELearner:
     """
 
     role, family, watch = "generators", "vae", "bound"
+    unaveraged: tuple[str, ...] = ()
 
     def __init__(self, domain: Domain, kl_weight: float = 1.0, warm_up: float = 0.0, **config: Any) -> None:
         self.domain = domain

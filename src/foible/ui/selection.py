@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from foible.store.answers import NOTHING, Answers
+from foible.store.answers import Answers
 from foible.store.reader import FindingLine
 
 PAGE = 24
@@ -91,18 +91,14 @@ def select(lines: Sequence[FindingLine], chosen: Filter, answers: Answers) -> li
 
 def is_valid(line: FindingLine, answers: Answers) -> bool | None:
     """Whether the image is of the domain, as people say or else as validators say; None when nobody was asked."""
-    seen = answers.seen(line.attempt)
-    if seen is not None:
-        return seen != NOTHING
-    return _all(line, "image")
+    people = answers.valid(line.attempt)
+    return people if people is not None else _all(line, "image")
 
 
 def is_kept(line: FindingLine, answers: Answers) -> bool | None:
     """Whether it still shows the expected class; None when nobody was asked."""
-    seen = answers.seen(line.attempt)
-    if seen is not None:
-        return seen == line.label
-    return _all(line, "label")
+    people = answers.kept(line.attempt, line.label)
+    return people if people is not None else _all(line, "label")
 
 
 def _all(line: FindingLine, about: str) -> bool | None:

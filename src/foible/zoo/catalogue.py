@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from foible.digest import sha256
 from foible.errors import ModelError, RecipeError, did_you_mean
-from foible.zoo.trainable import train_command, trainable
+from foible.zoo.trainable import role_of, train_command, trainable
 
 WEIGHTS = Path(__file__).parent / "weights"
 
@@ -53,7 +53,7 @@ class Entry(BaseModel):
     @property
     def role(self) -> str:
         """The registry table it belongs to."""
-        return "classifiers" if self.family == "classifier" else "generators"
+        return role_of(self.family)
 
     @property
     def domain(self) -> str:

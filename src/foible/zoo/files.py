@@ -38,6 +38,7 @@ def save_model(path: Path, header: Header, tensors: Mapping[str, Tensor], dtype:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".part")
     save_file(stored, partial, metadata={"foible": header.model_dump_json()})
+    partial.chmod(0o644)  # safetensors keeps its files from others
     partial.replace(path)
 
 

@@ -9,7 +9,7 @@ from foible.domains.domain import domain_names, load_domain
 from foible.zoo.catalogue import Entry, cards
 from foible.zoo.trainable import Trainable, trainable
 
-PURPOSES = ("generator", "classifier", "reference")
+PURPOSES = ("generator", "classifier", "reference", "judge")
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class ZooRow:
     name: str
     domain: str
     family: str
-    purpose: str  # generator, classifier, or reference
+    purpose: str  # one of PURPOSES
     installed: bool
     megabytes: float | None
     parameters: int | None
@@ -104,6 +104,8 @@ SHOWN = {
     "recognised": "recognised {:.1%}",
     "fid": "FID {:.2f}",
     "decode_ms": "{:.2f} ms/image",
+    "validity_auc": "AUC validity {:.4f}",
+    "kept_auc": "label kept {:.4f}",
 }
 
 
@@ -113,7 +115,7 @@ def _row(e: Entry, references: set[str]) -> ZooRow:
         name=e.name,
         domain=Path(e.domain).stem,
         family=e.family,
-        purpose="reference" if e.name in references else e.role.removesuffix("s"),
+        purpose=_purpose(e, references),
         installed=e.weights is not None,
         megabytes=e.bytes / 1e6,
         parameters=e.parameters,
@@ -122,9 +124,14 @@ def _row(e: Entry, references: set[str]) -> ZooRow:
     )
 
 
+def _purpose(model: Entry | Trainable, references: set[str]) -> str:
+    if model.name in references:
+        return "reference"
+    return "judge" if model.role == "validators" else model.role.removesuffix("s")
+
+
 def _wanted(t: Trainable, references: set[str]) -> ZooRow:
-    purpose = "reference" if t.name in references else t.role.removesuffix("s")
-    return ZooRow(t.name, t.domain, t.family, purpose, False, None, None, "", "")
+    return ZooRow(t.name, t.domain, t.family, _purpose(t, references), False, None, None, "", "")
 
 
 def _shown(value: float | None, text: str) -> str:

@@ -24,12 +24,17 @@ class Trainable:
     @property
     def role(self) -> str:
         """The registry table it belongs to."""
-        return "classifiers" if self.family == "classifier" else "generators"
+        return role_of(self.family)
 
     @property
     def command(self) -> str:
         """What to type."""
         return train_command(self.family, self.domain, self.recipe)
+
+
+def role_of(family: str) -> str:
+    """The registry table that models of a family belong to."""
+    return {"classifier": "classifiers", "judge": "validators"}.get(family, "generators")
 
 
 def train_command(family: str, domain: str, recipe: str | None = None) -> str:

@@ -2,7 +2,7 @@ import pytest
 import torch
 from pydantic import ValidationError
 
-from foible.training.augment import Augmentation, cut_out, shifted, turned
+from foible.training.augment import Augmentation, blurred, cut_out, shifted, turned
 
 
 @pytest.fixture(autouse=True)
@@ -63,3 +63,24 @@ def test_gradients_flow():
 def test_unknown_setting_is_refused():
     with pytest.raises(ValidationError):
         Augmentation(shear=1)
+
+
+def test_warp_of_a_plain_image_changes_nothing_and_of_a_slope_little():
+    plain, slope = torch.full((3, 1, 8, 8), 0.5), torch.linspace(0, 1, 8).expand(3, 1, 8, 8)
+    assert torch.allclose(Augmentation(warp=0.1)(plain), plain, atol=1e-6)
+    assert 0 < (Augmentation(warp=0.05)(slope) - slope).abs().max() < 0.2
+
+
+def test_blur_spreads_a_point_and_keeps_its_sum():
+    point = torch.zeros(1, 1, 9, 9)
+    point[0, 0, 4, 4] = 1
+    spread = blurred(point, 1.0)
+    assert spread.sum().item() == pytest.approx(1.0, abs=1e-5)
+    assert spread[0, 0, 4, 4] == spread.max() < 0.2
+    assert spread[0, 0, 4, 3].item() == pytest.approx(spread[0, 0, 3, 4].item())
+
+
+def test_noise_stays_in_range():
+    torch.manual_seed(0)
+    noisy = Augmentation(noise=0.5)(torch.full((16, 1, 8, 8), 0.9))
+    assert noisy.max() == 1 and noisy.min() >= 0 and noisy.std() > 0.05

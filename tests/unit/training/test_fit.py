@@ -1,3 +1,5 @@
+import math
+
 import pytest
 import torch
 
@@ -58,6 +60,27 @@ def test_the_discriminator_step_leaves_the_generator_alone(bars, bar_images):
     loss.backward(inputs=list(trained.parts[name].parameters()))
     assert name == "discriminator"
     assert all(p.grad is None for p in trained.network.generator.parameters())
+
+
+def test_a_discriminator_is_kept_as_it_is_and_not_averaged(bars, bar_images):
+    """The mean of spectral norms' vectors is no unit vector: scores of an averaged discriminator explode."""
+    trained = learner("gan", bars)
+    history = fit(trained, bar_images, SETTINGS.model_copy(update={"average": 0.99}))
+    assert abs(history.epochs[-1]["score_real"]) < 100
+    for name, buffer in trained.network.discriminator.named_buffers():
+        if name.endswith(("_u", "_v")):
+            assert buffer.norm().item() == pytest.approx(1.0, abs=1e-3)
+
+
+def test_nonsense_beside_a_batch_costs_what_is_not_spread_over_all_classes(bars, bar_images):
+    trained = build("learners", "classifier", {"domain": bars, "network": "lenet1", "outliers": 0.5})
+    images, labels = bar_images.images(torch.arange(8)), bar_images.labels[:8]
+    trained.network = lambda shown: torch.zeros(len(shown), len(bars.classes))
+    _, unsure = next(trained.losses(images, labels, 0.0))
+    assert unsure.item() == pytest.approx(1.5 * math.log(len(bars.classes)))
+    trained.network = lambda shown: torch.nn.functional.one_hot(torch.zeros(len(shown), dtype=torch.long), 3) * 9.0
+    _, sure = next(trained.losses(images, labels, 0.0))
+    assert sure > unsure + 1
 
 
 def test_a_classifier_learns_the_bars(bars, bar_images):

@@ -1,12 +1,13 @@
 """What pages answer, and that no path from a browser is used as one."""
 
 import io
+import sqlite3
 import zipfile
 
 import pytest
 
 from foible.store import open_run
-from foible.store.answers import read_answers
+from foible.store.answers import NOTHING, give_answer, read_answers
 from foible.store.layout import Layout
 
 
@@ -54,8 +55,6 @@ def test_thousands_of_images_can_be_taken_away(visit, runs):
     run = open_run(runs / "toy")
     row = run.database.execute("SELECT * FROM findings LIMIT 1").fetchone()
     names = [c[1] for c in run.database.execute("PRAGMA table_info(findings)")]
-    import sqlite3
-
     with sqlite3.connect(runs / "toy" / "run.sqlite") as database:
         for attempt in range(1000, 4000):
             values = [attempt if n == "attempt" else v for n, v in zip(names, row, strict=True)]
@@ -81,6 +80,26 @@ def test_answers_are_checked(visit, runs):
     assert say(person="Ada", attempt=99999, answer=1) == 404
     assert say(person="Ada", attempt="x", answer="y") == 400
     assert read_answers(Layout(runs / "toy")).by_person == {"Ada": {attempt: 2}}
+
+
+def test_people_stand_beside_the_verdicts_when_runs_are_compared(visit, runs):
+    client, layout = visit(), Layout(runs / "toy")
+    assert "by people" not in client.get("/compare?run=toy").text
+    first, second, *_ = open_run(runs / "toy").index()
+    for attempt, said in ((first.attempt, first.label), (second.attempt, NOTHING)):
+        give_answer(layout, "Ada", attempt, said)
+    page = client.get("/compare?run=toy").text
+    assert page.count("1 of 2, 50.0 %") == 2 and "valid, label kept, by people" in page
+    assert "Valid, by people (2 asked)" in client.get("/runs/toy").text
+
+
+def test_the_board_of_people_is_about_people(visit, runs):
+    line = open_run(runs / "toy").index()[0]
+    verdict = '[{"validator": "v", "accepted": true, "score": 0.9, "about": "image"}]'
+    with sqlite3.connect(runs / "toy" / "run.sqlite") as database:
+        database.execute("UPDATE findings SET verdicts = ?", (verdict,))
+    give_answer(Layout(runs / "toy"), "Ada", line.attempt, NOTHING)
+    assert "0 of 1," in visit().get("/runs/toy/judge").text, "what validators say is not what people say"
 
 
 def test_text_from_users_is_escaped(visit, runs):

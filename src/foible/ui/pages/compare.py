@@ -34,6 +34,11 @@ class Column:
         """How far one step of its search goes."""
         return str(self.summary.facts.recipe["search"].get("extent", "high"))
 
+    @property
+    def asked_people(self) -> bool:
+        """Whether people have said what they see in its findings."""
+        return self.summary.search.stage("valid_by_people") is not None
+
     def same_origins(self, other: Column) -> bool:
         """Whether attempt k starts from the same image in both runs."""
         keys = ("domain", "seed", "data", "generator")

@@ -12,14 +12,11 @@ from starlette.routing import Route
 
 from foible.errors import RecipeError
 from foible.metrics import agreement, rate
-from foible.store.answers import NOTHING, OTHER, Answers, give_answer, read_answers
+from foible.store.answers import Answers, give_answer, person_name, read_answers
 from foible.store.reader import FindingLine
+from foible.survey import Choice, choices
 from foible.ui.pages.cards import card
 from foible.ui.render import bench, html, page
-from foible.ui.selection import is_kept, is_valid
-
-KEYS = "1234567890abcdefghijklmnoprstuvwyz"  # q and x are taken
-LONGEST_NAME = 40
 
 
 def judge(request: Request) -> Response:
@@ -40,7 +37,7 @@ def judge(request: Request) -> Response:
 
 def question(request: Request) -> Response:
     """The next finding that a person has not seen."""
-    person = _person(request.query_params.get("person", ""))
+    person = person_name(request.query_params.get("person", ""))
     with bench(request).shelf.open(request.path_params["name"]) as run:
         lines, answers = run.index(), read_answers(run.layout)
         mine = answers.by_person.get(person, {})
@@ -54,7 +51,7 @@ def question(request: Request) -> Response:
                 "done": False,
                 "attempt": attempt,
                 "picture": card(run, attempt).failure,
-                "choices": _choices(run.classes),
+                "choices": [vars(c) for c in _choices(run.classes)],
                 "answered": len(mine),
                 "total": len(lines),
                 "board": board,
@@ -65,10 +62,10 @@ def question(request: Request) -> Response:
 async def answer(request: Request) -> Response:
     """Note what a person sees."""
     body = parse_qs((await request.body())[:2000].decode(errors="replace"))
-    person = _person(body.get("person", [""])[0])
+    person = person_name(body.get("person", [""])[0])
     with bench(request).shelf.open(request.path_params["name"]) as run:
         attempt, said = (int(body[k][0]) if _whole(body.get(k, [""])[0]) else -9 for k in ("attempt", "answer"))
-        if said not in {c["answer"] for c in _choices(run.classes)}:
+        if said not in {c.answer for c in _choices(run.classes)}:
             raise RecipeError("this is not one of the answers", "reload the page")
         give_answer(run.layout, person, run.finding(attempt).attempt, said)
     return JSONResponse({})
@@ -76,8 +73,8 @@ async def answer(request: Request) -> Response:
 
 def _board(lines: list[FindingLine], answers: Answers) -> dict[str, object]:
     """What people said so far: how much is valid, how much keeps its label, how far they agree."""
-    valid = [v for line in lines if (v := is_valid(line, answers)) is not None]
-    kept = [k for line in lines if (k := is_kept(line, answers)) is not None]
+    valid = [v for line in lines if (v := answers.valid(line.attempt)) is not None]
+    kept = [k for line in lines if (k := answers.kept(line.attempt, line.label)) is not None]
     people = sorted(answers.by_person.items())
     return {
         "people": [(person, len(mine)) for person, mine in people],
@@ -87,27 +84,9 @@ def _board(lines: list[FindingLine], answers: Answers) -> dict[str, object]:
     }
 
 
-def _choices(classes: tuple[str, ...]) -> list[dict[str, object]]:
-    """The answers with the key of each."""
-    named: list[dict[str, object]] = [
-        {"answer": k, "text": c, "key": _key(k, c, classes)} for k, c in enumerate(classes[: len(KEYS)])
-    ]
-    other: list[dict[str, object]] = (
-        [{"answer": OTHER, "text": "something else", "key": "q"}] if len(classes) > len(KEYS) else []
-    )
-    return [*named, *other, {"answer": NOTHING, "text": "not recognisable", "key": "x"}]
-
-
-def _key(position: int, name: str, classes: tuple[str, ...]) -> str:
-    """Digits are their own keys; everything else is numbered."""
-    return name if all(len(c) == 1 and c.isdecimal() for c in classes) else KEYS[position]
-
-
-def _person(text: str) -> str:
-    name = " ".join(text.split())[:LONGEST_NAME]
-    if not name:
-        raise RecipeError("a name is missing", "say who you are, so that answers can be compared")
-    return name
+def _choices(classes: tuple[str, ...]) -> list[Choice]:
+    """The answers that have a key."""
+    return [choice for choice in choices(classes) if choice.key]
 
 
 def _whole(text: str) -> bool:

@@ -67,7 +67,8 @@ def go_on(request: Request) -> Response:
 
 def summary_of(run: Run, name: str) -> Summary:
     """The summary of a run, made again only when something has ended since."""
-    key = (run.manifest.created, run.state, *(tuple(run.counts(arm).values()) for arm in Arm))
+    answered = run.layout.answers.stat().st_mtime_ns if run.layout.answers.is_file() else None
+    key = (run.manifest.created, run.state, answered, *(tuple(run.counts(arm).values()) for arm in Arm))
     known = _summaries.get(name)
     if known is not None and known[0] == key:
         return known[1]

@@ -1,0 +1,40 @@
+"""What a classifier's last linear layer is given: the features by which it tells classes apart."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from foible.classifiers.module import ModuleClassifier
+from foible.errors import ModelError
+from foible.types import Images
+
+
+class Seen(NamedTuple):
+    """One pass of a classifier over images."""
+
+    logits: Tensor  # (N, classes)
+    features: Tensor  # (N, size)
+
+
+class LastFeatures:
+    """A classifier that also tells its last features."""
+
+    def __init__(self, classifier: ModuleClassifier) -> None:
+        linear = [m for m in classifier.module.modules() if isinstance(m, nn.Linear)]
+        if not linear:
+            raise ModelError(f"classifier '{classifier.name}' has no linear layer", "pick one that ends in nn.Linear")
+        self.classifier, self.name, self.size = classifier, classifier.name, linear[-1].in_features
+        self._seen = torch.empty(0)
+        linear[-1].register_forward_pre_hook(self._keep)
+
+    def _keep(self, _: nn.Module, inputs: tuple[Tensor, ...]) -> None:
+        self._seen = inputs[0]
+
+    def __call__(self, images: Images) -> Seen:
+        """Logits and features in one pass."""
+        logits = self.classifier(images)
+        seen, self._seen = self._seen.flatten(1), torch.empty(0)
+        return Seen(logits, seen)

@@ -1,0 +1,124 @@
+"""Judge the images at a path, one line per image."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+import torch
+
+from foible.domains import Domain
+from foible.errors import DataError
+from foible.judging.labels import read_labels
+from foible.judging.sources import Submitted, submitted
+from foible.store.layout import disk_errors
+from foible.validators.judge import Judge
+
+BATCH = 256  # images judged at a time: memory does not grow with their number
+
+
+@dataclass(frozen=True)
+class FileVerdict:
+    """One line of the result; `expected` and what follows from it are None where no class was given."""
+
+    file: str
+    expected: int | None
+    valid: bool
+    validity: float
+    label: int
+    label_name: str
+    kept: bool | None
+    kept_score: float | None
+
+
+def judge_files(path: Path, domain: Domain, labels: Path | None = None) -> Iterator[FileVerdict]:
+    """Verdicts on all images at a path, in the order of their names.
+
+    Args:
+        path: a picture, an array, a folder, a class-per-folder tree, or an npz.
+        domain: what the images are meant to be of.
+        labels: a csv file with the columns file,expected; it goes before what folders or an npz say.
+    """
+    given = read_labels(labels, domain) if labels is not None else {}
+    judge, used = Judge(domain), set[str]()
+    for batch in _batches(submitted(path, domain)):
+        keys = [_key(name, given) for name in batch.names]
+        used.update(k for k in keys if k is not None)
+        expected = [given[k] if k is not None else e for k, e in zip(keys, batch.expected, strict=True)]
+        yield from _verdicts(judge, domain, batch, expected)
+    unknown = sorted(given.keys() - used)
+    if unknown:
+        raise DataError(
+            f"{len(unknown)} lines of '{labels}' name no image of '{path}', the first is '{unknown[0]}'",
+            "write paths relative to the folder of images",
+        )
+
+
+def write_verdicts(path: Path, verdicts: Iterable[FileVerdict]) -> list[FileVerdict]:
+    """Write a csv file, whole or not at all, and give back what was written."""
+    partial = path.with_name(path.name + ".part")
+    written = []
+    with disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with partial.open("w", newline="", encoding="utf-8") as opened:
+                writer = csv.writer(opened)
+                writer.writerow(f.name for f in fields(FileVerdict))
+                for verdict in verdicts:
+                    writer.writerow(_text(value) for value in astuple(verdict))
+                    written.append(verdict)
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+    return written
+
+
+def _verdicts(judge: Judge, domain: Domain, batch: Submitted, expected: list[int | None]) -> Iterator[FileVerdict]:
+    known = torch.tensor([e if e is not None else -1 for e in expected])
+    said = judge.judgement(batch.images, known)
+    columns = zip(
+        batch.names, expected, said.valid.tolist(), said.validity.tolist(), said.label.tolist(), said.kept.tolist(),
+        said.kept_score.tolist(), strict=True,
+    )  # fmt: skip
+    for name, wanted, valid, validity, label, kept, score in columns:
+        asked = wanted is not None
+        yield FileVerdict(
+            name,
+            wanted,
+            valid,
+            validity,
+            label,
+            domain.classes[label],
+            kept if asked else None,
+            score if asked else None,
+        )
+
+
+def _batches(parts: Iterable[Submitted]) -> Iterator[Submitted]:
+    """Files joined and arrays cut into batches."""
+    names: list[str] = []
+    images, expected = torch.empty(0), list[int | None]()
+    for part in parts:
+        names += part.names
+        expected += part.expected
+        images = torch.cat([images, part.images]) if len(images) else part.images
+        while len(names) >= BATCH:
+            yield Submitted(tuple(names[:BATCH]), images[:BATCH], tuple(expected[:BATCH]))
+            names, images, expected = names[BATCH:], images[BATCH:], expected[BATCH:]
+    if names:
+        yield Submitted(tuple(names), images, tuple(expected))
+
+
+def _key(name: str, given: dict[str, int]) -> str | None:
+    """Under which of its names a labels file calls an image: whole path, file name, or number in an array."""
+    return next((k for k in (name, name.rpartition("/")[2], name.rpartition("#")[2]) if k in given), None)
+
+
+def _text(value: object) -> object:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    return "" if value is None else value

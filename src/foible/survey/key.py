@@ -1,0 +1,68 @@
+"""The key of a survey: which question is which finding, and which are attention checks with a known class.
+
+It stays in the run folder. The page knows questions by names that say nothing, so that nobody can look the answers up.
+"""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from foible.errors import RecipeError, StoreError
+from foible.store.layout import Layout, disk_errors
+
+
+class Question(BaseModel):
+    """One image of a survey: a finding by its attempt, or a real image by its expected class."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    attempt: int | None = None
+    expected: int | None = None
+    source: str = ""  # where the real image is from
+
+
+class Key(BaseModel):
+    """What a survey asked, by the names of its questions."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    survey: str
+    created: str
+    seed: int
+    order: str
+    classes: tuple[str, ...]
+    questions: dict[str, Question]
+
+
+def save_key(layout: Layout, key: Key) -> None:
+    """Write a key into the run folder, whole or not at all."""
+    target = layout.surveys / f"{key.survey}.json"
+    partial = target.with_suffix(".part")
+    with disk_errors(target):
+        layout.surveys.mkdir(exist_ok=True)
+        partial.write_text(key.model_dump_json(indent=1) + "\n", encoding="utf-8")
+        partial.replace(target)
+
+
+def load_keys(layout: Layout) -> dict[str, Key]:
+    """All surveys that were made from a run, by name."""
+    keys = {}
+    for path in sorted(layout.surveys.glob("*.json")):
+        try:
+            key = Key.model_validate_json(path.read_text(encoding="utf-8"))
+        except (ValidationError, ValueError) as error:
+            raise StoreError(f"'{path}' is damaged: {error}", "restore it from a copy, or make a new survey") from error
+        keys[key.survey] = key
+    return keys
+
+
+def key_of(layout: Layout, survey: str) -> Key:
+    """The key of one survey."""
+    keys = load_keys(layout)
+    if survey not in keys:
+        known = ", ".join(keys) or "none"
+        raise RecipeError(
+            f"the answers belong to survey '{survey[:40]}', which was not made from '{layout.folder}'",
+            f"name the run that it was made from; surveys made here: {known}",
+        )
+    return keys[survey]

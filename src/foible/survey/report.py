@@ -1,0 +1,166 @@
+"""What people say about a run, how far they agree, and how good its validators are beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from foible.errors import RecipeError
+from foible.metrics import Estimate, Rate, ballots, estimate, fleiss_kappa, krippendorff_alpha, rate
+from foible.metrics.agreement import cohen_kappa
+from foible.metrics.consensus import Ballots
+from foible.metrics.resampling import Rows
+from foible.store import Run
+from foible.store.answers import NOTHING, Answers, CheckAnswer, read_answers, read_checks
+from foible.store.reader import FindingLine
+from foible.survey.key import load_keys
+from foible.survey.rescore import ValidatorScore, rescore
+
+About = Literal["class", "image", "label"]
+ByPerson = Mapping[str, Mapping[int, int]]
+
+
+class Frozen(BaseModel):
+    """A value that can be written as JSON."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class Person(Frozen):
+    """How much one person did; no answers but checks: they were left out."""
+
+    name: str
+    answers: int
+    checks: Rate
+
+
+class Pair(Frozen):
+    """Cohen's kappa of two people on the images both have answered."""
+
+    first: str
+    second: str
+    share: float | None
+    kappa: Estimate
+
+
+class AgreementReport(Frozen):
+    """How far people agree about one thing: the class, whether the image is valid, whether its label is kept.
+
+    `fleiss` is over the images that everybody has answered, `alpha` over all with two answers or more.
+    """
+
+    about: About
+    pairs: tuple[Pair, ...]
+    fleiss: Estimate
+    alpha: Estimate
+
+
+class PeopleReport(Frozen):
+    """All that people's answers say. `valid` and `kept` are over the findings where a majority decided."""
+
+    findings: int
+    asked: int
+    answers: int
+    fair: bool
+    people: tuple[Person, ...]
+    valid: Rate
+    valid_undecided: int
+    kept: Rate
+    kept_undecided: int
+    valid_answers: Estimate
+    kept_answers: Estimate
+    agreement: tuple[AgreementReport, ...]
+    validators: tuple[ValidatorScore, ...]
+
+
+def people_report(run: Run, seed: int = 0) -> PeopleReport:
+    """Read the answers of a run, from surveys and from the workbench, and summarise them."""
+    answers, checks = read_answers(run.layout), read_checks(run.layout)
+    if not answers.by_person and not checks:
+        raise RecipeError(
+            f"nobody has answered for '{run.layout.folder}' yet", f"ask people: foible survey {run.layout.folder}"
+        )
+    lines = run.index()
+    labels = {line.attempt: line.label for line in lines}
+    said = {p: {a: v for a, v in mine.items() if a in labels} for p, mine in answers.by_person.items()}
+    asked = [line for line in lines if answers.votes(line.attempt)]
+    rng = np.random.default_rng(seed)
+    valid, kept = valid_share(asked, answers), kept_share(asked, answers)
+    questions: dict[About, ByPerson] = {
+        "class": said,
+        "image": {p: {a: int(v != NOTHING) for a, v in mine.items()} for p, mine in said.items()},
+        "label": {p: {a: int(v == labels[a]) for a, v in mine.items()} for p, mine in said.items()},
+    }
+    return PeopleReport(
+        findings=len(lines),
+        asked=len(asked),
+        answers=sum(map(len, said.values())),
+        fair=len(asked) == len(lines) or not any(k.order == "unsure" for k in load_keys(run.layout).values()),
+        people=_people(said, checks),
+        valid=valid,
+        valid_undecided=len(asked) - valid.total,
+        kept=kept,
+        kept_undecided=len(asked) - kept.total,
+        valid_answers=_share_of_answers(questions["image"], rng),
+        kept_answers=_share_of_answers(questions["label"], rng),
+        agreement=tuple(_agreement(about, by_person, rng) for about, by_person in questions.items()),
+        validators=rescore(asked, answers),
+    )
+
+
+def valid_share(lines: list[FindingLine], answers: Answers) -> Rate:
+    """How many findings show one of the classes, of those where a majority decided."""
+    decided = [v for line in lines if (v := answers.valid(line.attempt)) is not None]
+    return rate(sum(decided), len(decided))
+
+
+def kept_share(lines: list[FindingLine], answers: Answers) -> Rate:
+    """How many findings show the expected class, of those where a majority decided."""
+    decided = [k for line in lines if (k := answers.kept(line.attempt, line.label)) is not None]
+    return rate(sum(decided), len(decided))
+
+
+def _people(said: ByPerson, checks: list[CheckAnswer]) -> tuple[Person, ...]:
+    rows = []
+    for name in sorted({*said, *(c.person for c in checks)}):
+        mine = [c.right for c in checks if c.person == name]
+        rows.append(Person(name=name, answers=len(said.get(name, {})), checks=rate(sum(mine), len(mine))))
+    return tuple(rows)
+
+
+def _agreement(about: About, by_person: ByPerson, rng: np.random.Generator) -> AgreementReport:
+    table = ballots(by_person.values())
+    full = table[table.sum(1) == len(by_person)]
+    paired = table[table.sum(1) >= 2]
+    return AgreementReport(
+        about=about,
+        pairs=tuple(_pair(a, b, by_person[a], by_person[b], rng) for a, b in combinations(sorted(by_person), 2)),
+        fleiss=estimate(len(full), _of_rows(fleiss_kappa, full), rng),
+        alpha=estimate(len(paired), _of_rows(krippendorff_alpha, paired), rng),
+    )
+
+
+def _pair(
+    first: str, second: str, ours: Mapping[int, int], theirs: Mapping[int, int], rng: np.random.Generator
+) -> Pair:
+    both = [(ours[item], theirs[item]) for item in sorted(ours.keys() & theirs.keys())]
+    kappa = estimate(len(both), lambda rows: cohen_kappa([both[k] for k in rows]), rng)
+    return Pair(
+        first=first, second=second, share=sum(a == b for a, b in both) / len(both) if both else None, kappa=kappa
+    )
+
+
+def _share_of_answers(by_person: ByPerson, rng: np.random.Generator) -> Estimate:
+    """The share of yes among all answers, resampled over images."""
+    items = sorted({item for mine in by_person.values() for item in mine})
+    votes = [[mine[item] for mine in by_person.values() if item in mine] for item in items]
+    yes, asked = np.array([sum(v) for v in votes]), np.array([len(v) for v in votes])
+    return estimate(len(items), lambda rows: float(yes[rows].sum() / asked[rows].sum()), rng)
+
+
+def _of_rows(coefficient: Callable[[Ballots], float | None], table: Ballots) -> Callable[[Rows], float | None]:
+    return lambda rows: coefficient(table[rows])

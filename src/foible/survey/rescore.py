@@ -1,0 +1,66 @@
+"""Validators beside people: what a verdict is worth, measured on the images that people have decided about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from foible.metrics import Discrimination, discrimination
+from foible.store.answers import Answers
+from foible.store.reader import FindingLine
+from foible.types import Verdict
+
+
+class ValidatorScore(BaseModel):
+    """One validator's verdicts about one thing; `threshold` is None where it was not always the same."""
+
+    model_config = ConfigDict(frozen=True)
+
+    validator: str
+    about: Literal["image", "label"]
+    threshold: float | None
+    result: Discrimination
+
+
+@dataclass(frozen=True)
+class Case:
+    """A verdict, and what the majority of people says about the same thing."""
+
+    verdict: Verdict
+    truth: bool
+
+
+def cases(lines: Sequence[FindingLine], answers: Answers) -> list[Case]:
+    """Every verdict on a finding that people have decided about, in order of attempt."""
+    found = []
+    for line in sorted(lines, key=lambda f: f.attempt):
+        says = {"image": answers.valid(line.attempt), "label": answers.kept(line.attempt, line.label)}
+        for verdict in line.verdicts:
+            truth = says[verdict.about]
+            if truth is not None:
+                found.append(Case(verdict, truth))
+    return found
+
+
+def rescore(lines: Sequence[FindingLine], answers: Answers) -> tuple[ValidatorScore, ...]:
+    """Every validator that has judged findings which people have decided about."""
+    groups: dict[tuple[str, Literal["image", "label"]], list[Case]] = {}
+    for case in cases(lines, answers):
+        groups.setdefault((case.verdict.validator, case.verdict.about), []).append(case)
+    scores = []
+    for (validator, about), group in sorted(groups.items()):
+        thresholds = {case.verdict.threshold for case in group}
+        scores.append(
+            ValidatorScore(
+                validator=validator,
+                about=about,
+                threshold=thresholds.pop() if len(thresholds) == 1 else None,
+                result=discrimination(
+                    [c.verdict.score for c in group], [c.verdict.accepted for c in group], [c.truth for c in group]
+                ),
+            )
+        )
+    return tuple(scores)

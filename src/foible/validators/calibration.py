@@ -1,0 +1,63 @@
+"""Thresholds that were fitted to people's answers: a small TOML file between `foible survey report` and the judge."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from foible.errors import RecipeError
+
+USUAL = 0.5  # the threshold of what was not calibrated
+
+
+class FittedThreshold(BaseModel):
+    """The score from which a verdict accepts, what it was fitted on, and how often it errs on what it was not."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    threshold: float = Field(ge=0, le=1)
+    validator: str = "judge"  # whose scores
+    n: int = Field(ge=0)  # findings that people have decided about
+    accepted: int = Field(ge=0)  # of them, by people
+    error: float = Field(ge=0, le=1)  # balanced and cross-validated
+
+
+class Calibration(BaseModel):
+    """Fitted thresholds: about the image (is it of the domain?) and about the label (is it kept?)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    image: FittedThreshold | None = None
+    label: FittedThreshold | None = None
+
+    def threshold(self, about: Literal["image", "label"]) -> float:
+        """The threshold of one kind of verdict; the usual one where none was fitted."""
+        fitted = self.image if about == "image" else self.label
+        return USUAL if fitted is None else fitted.threshold
+
+    def save(self, path: Path) -> None:
+        """Write the file."""
+        import tomli_w
+
+        try:
+            path.write_text(tomli_w.dumps(self.model_dump(exclude_none=True)), encoding="utf-8")
+        except OSError as error:
+            raise RecipeError(f"cannot write '{path}': {error.strerror or error}", "name another file") from error
+
+    @classmethod
+    def load(cls, path: Path) -> Calibration:
+        """Read the file; a missing or wrong one is named."""
+        try:
+            return cls(**tomllib.loads(path.read_text(encoding="utf-8")))
+        except OSError as error:
+            raise RecipeError(
+                f"cannot read calibration '{path}': {error.strerror or error}",
+                "make one with: foible survey report RUN --recalibrate FILE",
+            ) from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, ValidationError, TypeError) as error:
+            raise RecipeError(
+                f"calibration '{path}' is wrong: {error}", "make it again: foible survey report RUN --recalibrate FILE"
+            ) from error

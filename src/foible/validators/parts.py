@@ -1,0 +1,94 @@
+"""The fitted parts of a judge. Each is a few tensors, and turns what the panel sees into one number per image."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from foible.validators.panel import Sight
+
+LEAST = 1e-4  # scores are kept this far from 0 and 1 before their logarithm is taken
+
+
+def logit(scores: Tensor) -> Tensor:
+    """Log-odds of scores in [0, 1]."""
+    return torch.logit(scores, eps=LEAST)
+
+
+@dataclass(frozen=True)
+class Tensors:
+    """A few named tensors that are stored together under a prefix."""
+
+    @classmethod
+    def stored(cls, tensors: Mapping[str, Tensor]):  # type: ignore[no-untyped-def]
+        """Take one's own out of a file's."""
+        prefix = cls.__name__.lower()
+        return cls(**{f.name: tensors[f"{prefix}.{f.name}"] for f in fields(cls)})
+
+    def named(self) -> dict[str, Tensor]:
+        """As they go into a file."""
+        return {f"{type(self).__name__.lower()}.{f.name}": getattr(self, f.name) for f in fields(self)}
+
+
+@dataclass(frozen=True)
+class Closeness(Tensors):
+    """Features against those of real training images: the distance to the nearest class, all classes spread alike.
+
+    This is the Mahalanobis distance of Lee et al. (NeurIPS 2018) in the directions in which real images vary most.
+    """
+
+    middle: Tensor  # (size,)
+    whiten: Tensor  # (size, kept): to directions in which real images of a class have spread one
+    centres: Tensor  # (classes, kept)
+
+    def place(self, features: Tensor) -> Tensor:
+        """Features (N, size) in those directions (N, kept)."""
+        return (features - self.middle) @ self.whiten
+
+    def __call__(self, sight: Sight) -> Tensor:
+        """Minus the distance to the nearest class (N,)."""
+        return -torch.cdist(self.place(sight.features), self.centres).amin(1)
+
+
+@dataclass(frozen=True)
+class Head(Tensors):
+    """One hidden layer on the panel's whitened features: valid or not."""
+
+    inner: Tensor  # (hidden, kept)
+    inner_bias: Tensor
+    outer: Tensor  # (1, hidden)
+    outer_bias: Tensor
+
+    def __call__(self, places: Tensor) -> Tensor:
+        """Probability of being valid (N,)."""
+        hidden = functional.linear(squashed(places), self.inner, self.inner_bias).relu()
+        return functional.linear(hidden, self.outer, self.outer_bias)[:, 0].sigmoid()
+
+
+def squashed(places: Tensor) -> Tensor:
+    """Places with far outliers drawn in, so that an absurd image cannot overflow the head."""
+    return torch.asinh(places)
+
+
+@dataclass(frozen=True)
+class Fusion(Tensors):
+    """Weights of the evidence, in log-odds, and what is added."""
+
+    weights: Tensor  # (evidence,)
+    bias: Tensor  # ()
+
+    def __call__(self, evidence: Tensor) -> Tensor:
+        """Probability (N,) from evidence (N, evidence)."""
+        return (evidence @ self.weights + self.bias).sigmoid()
+
+
+class ImageFusion(Fusion):
+    """Is the image valid?"""
+
+
+class LabelFusion(Fusion):
+    """Is the label kept?"""
