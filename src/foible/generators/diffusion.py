@@ -7,20 +7,20 @@ guidance" (2022): velocity = v(no class) + guidance * (v(class) - v(no class)).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import Tensor
 
 from foible.errors import RecipeError
 from foible.generators.networks.unet import Denoiser, ddim
-from foible.generators.stored import stored_space, weights
+from foible.generators.stored import StoredGenerator
 from foible.types import Images, Latents, LatentSpace
 
 TRAINED_STEPS = 1000
 
 
-class Diffusion:
+class Diffusion(StoredGenerator):
     """Generator over a denoising network.
 
     Args:
@@ -32,45 +32,28 @@ class Diffusion:
     """
 
     settings = frozenset({"steps", "guidance"})
+    network: Denoiser
 
     def __init__(
         self, name: str, network: Denoiser, space: LatentSpace, steps: int = 10, guidance: float = 2.0
     ) -> None:
         if not 1 <= steps <= TRAINED_STEPS:
             raise RecipeError(f"generator '{name}': steps must be 1 to {TRAINED_STEPS}, got {steps}", "10 is usual")
-        self.name, self.steps, self.guidance = name, steps, guidance
-        self.network = network.eval().requires_grad_(False)
-        self.space = space
+        super().__init__(name, network, space)
+        self.steps, self.guidance = steps, guidance
         self.scheduler = ddim(TRAINED_STEPS)
         self.scheduler.set_timesteps(steps)
 
+    @staticmethod
+    def build(config: Mapping[str, Any]) -> Denoiser:
+        """The denoiser."""
+        return Denoiser(**config["network"])
+
     @classmethod
-    def from_weights(
-        cls,
-        name: str,
-        config: Mapping[str, Any],
-        tensors: Mapping[str, Tensor],
-        steps: int | None = None,
-        guidance: float | None = None,
-    ) -> Diffusion:
+    def from_weights(cls, name: str, config: Mapping[str, Any], tensors: Mapping[str, Tensor], **settings: Any) -> Self:
         """Rebuild from a model file; settings left out are those it was measured with."""
-        network = Denoiser(**config["network"])
-        network.load_state_dict(weights(tensors))
-        space = stored_space(network.shape, tensors)
-        return cls(name, network, space, steps or config["steps"], config["guidance"] if guidance is None else guidance)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Channels, height and width of the images."""
-        return self.network.shape
-
-    def to(self, device: torch.device) -> None:
-        """Move the network to a device; the space stays where searches work, on the CPU."""
-        self.network.to(device)
-
-    def sample(self, labels: Tensor, rng: torch.Generator) -> Latents:
-        """Normal noise (N, channels, height, width)."""
-        return self.space.clamp(torch.randn((len(labels), *self.space.shape), generator=rng))
+        measured = {"steps": config["steps"], "guidance": config["guidance"]}
+        return super().from_weights(name, config, tensors, **(measured | settings))
 
     def decode(self, latents: Latents, labels: Tensor) -> Images:
         """Images in [0, 1]; every step is a function of the latent and the label."""

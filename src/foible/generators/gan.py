@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from foible.generators.networks.gan import ConditionalGAN
-from foible.generators.stored import stored_space, weights
+from foible.generators.stored import StoredGenerator
 from foible.types import Images, Latents, LatentSpace
 
 
-class GAN:
+class GAN(StoredGenerator):
     """Generator over a conditional GAN.
 
     Args:
@@ -25,36 +25,23 @@ class GAN:
     """
 
     settings = frozenset({"truncation"})
+    network: ConditionalGAN
 
     def __init__(self, name: str, network: ConditionalGAN, space: LatentSpace, truncation: float | None = None) -> None:
-        self.name, self.truncation = name, truncation
-        self.network = network.eval().requires_grad_(False)
-        self.space = space
+        super().__init__(name, network, space)
+        self.truncation = truncation
 
-    @classmethod
-    def from_weights(
-        cls, name: str, config: Mapping[str, Any], tensors: Mapping[str, Tensor], truncation: float | None = None
-    ) -> GAN:
-        """Rebuild from a model file."""
-        network = ConditionalGAN(**config)
-        network.load_state_dict(weights(tensors))
-        return cls(name, network, stored_space((network.latent,), tensors), truncation)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Channels, height and width of the images."""
-        return self.network.shape
-
-    def to(self, device: torch.device) -> None:
-        """Move the network to a device; the space stays where searches work, on the CPU."""
-        self.network.to(device)
+    @staticmethod
+    def build(config: Mapping[str, Any]) -> ConditionalGAN:
+        """Generator and discriminator."""
+        return ConditionalGAN(**config)
 
     def sample(self, labels: Tensor, rng: torch.Generator) -> Latents:
         """Normal latents, truncated where asked; the class is not in the latent."""
-        size = (len(labels), *self.space.shape)
         if self.truncation is None:
-            return self.space.clamp(torch.randn(size, generator=rng))
-        return self.space.clamp(truncated_normal(torch.rand(size, generator=rng), self.truncation))
+            return super().sample(labels, rng)
+        uniform = torch.rand((len(labels), *self.space.shape), generator=rng)
+        return self.space.clamp(truncated_normal(uniform, self.truncation))
 
     def decode(self, latents: Latents, labels: Tensor) -> Images:
         """Images in [0, 1]: the network's tanh output, mapped."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from torch import Tensor
 from torch.nn import functional
 
@@ -101,6 +102,8 @@ def load_pipeline(folder: Path, lora: Path | None = None) -> Any:
     if lora is not None and not lora.is_file():
         raise ModelError(f"no LoRA file '{lora}'", "name a .safetensors file, or leave lora out")
     diffusers = import_diffusers("a text-to-image model")
+    if lora is not None:
+        _need_peft()  # better missed now than after the pipeline has been loaded
     try:
         pipeline = diffusers.StableDiffusionPipeline.from_pretrained(
             folder, local_files_only=True, safety_checker=None, requires_safety_checker=False
@@ -116,10 +119,19 @@ def load_pipeline(folder: Path, lora: Path | None = None) -> Any:
     return pipeline
 
 
-def _add_lora(pipeline: Any, lora: Path) -> None:
+def _need_peft() -> None:
     try:
         import peft  # noqa: F401  # diffusers puts LoRA layers in with it
     except ImportError:
         raise MissingExtra("peft", "lora", "a LoRA file") from None
-    pipeline.load_lora_weights(lora.parent, weight_name=lora.name, local_files_only=True)
-    pipeline.fuse_lora()
+
+
+def _add_lora(pipeline: Any, lora: Path) -> None:
+    try:
+        pipeline.load_lora_weights(lora.parent, weight_name=lora.name, local_files_only=True, use_safetensors=True)
+        pipeline.fuse_lora()
+    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
+        raise ModelError(
+            f"'{lora}' is no LoRA that fits the pipeline: {str(error).splitlines()[0]}",
+            "name a .safetensors file that was trained for this model, or leave lora out",
+        ) from error

@@ -1,13 +1,14 @@
 """Big models load from local folders: tiny random ones are saved by the tests, nothing is downloaded."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
 import torch
 from PIL import Image
 
-from foible.errors import DataError, ModelError, RecipeError
+from foible.errors import DataError, MissingExtra, ModelError, RecipeError
 from foible.generators.library import import_diffusers
 from foible.generators.networks.tiny_autoencoder import _down, _up
 from foible.registry import build
@@ -169,3 +170,53 @@ def test_pipeline_and_lora_that_are_not_there(tmp_path, pipeline):
         build("generators", "text_to_image", {"folder": str(tmp_path), "prompts": {}})
     with pytest.raises(ModelError, match="no LoRA file"):
         build("generators", "text_to_image", {"folder": str(pipeline), "prompts": {}, "lora": "none.safetensors"})
+
+
+@pytest.fixture(scope="module")
+def loras(tmp_path_factory, pipeline):
+    """A random LoRA for the random pipeline, in the two forms that are about: diffusers' own, and kohya's."""
+    diffusers = import_diffusers("a test")
+    peft, save_file = pytest.importorskip("peft"), pytest.importorskip("safetensors.torch").save_file
+    folder, unet = tmp_path_factory.mktemp("loras"), diffusers.UNet2DConditionModel.from_pretrained(pipeline / "unet")
+    unet.add_adapter(peft.LoraConfig(r=2, lora_alpha=2, target_modules=["to_k", "to_v"], init_lora_weights=False))
+    layers = peft.get_peft_model_state_dict(unet)
+    diffusers.StableDiffusionPipeline.save_lora_weights(folder, unet_lora_layers=layers, weight_name="own.safetensors")
+    kohya = {}
+    for key, tensor in layers.items():
+        layer, side, _ = key.rsplit(".", 2)
+        name = "lora_unet_" + layer.replace(".", "_")
+        kohya[f"{name}.{side.replace('lora_A', 'lora_down').replace('lora_B', 'lora_up')}.weight"] = tensor.contiguous()
+        kohya[f"{name}.alpha"] = torch.tensor(2.0)
+    save_file(kohya, folder / "kohya.safetensors")
+    return folder
+
+
+def rendered(pipeline, **settings):
+    parameters = {"folder": str(pipeline), "prompts": {"0": "a"}, "shape": (3, 6, 6), "steps": 2, **settings}
+    generator, labels = build("generators", "text_to_image", parameters), torch.tensor([0])
+    return generator.decode(generator.sample(labels, torch.Generator().manual_seed(0)), labels)
+
+
+def test_a_lora_changes_the_images_whoever_wrote_the_file(pipeline, loras):
+    plain = rendered(pipeline)
+    own, kohya = (rendered(pipeline, lora=str(loras / f"{name}.safetensors")) for name in ("own", "kohya"))
+    assert not torch.allclose(own, plain, atol=1e-4)
+    assert torch.allclose(own, kohya, atol=1e-5)
+    assert torch.equal(plain, rendered(pipeline)), "a LoRA stays with the generator it was loaded for"
+
+
+def test_a_lora_without_peft_shows_the_install_line(pipeline, loras, monkeypatch):
+    monkeypatch.setitem(sys.modules, "peft", None)
+    with pytest.raises(MissingExtra, match="a LoRA file needs the package 'peft'") as error:
+        rendered(pipeline, lora=str(loras / "own.safetensors"))
+    assert 'pip install "foible[lora]"' in error.value.hint
+
+
+def test_a_file_that_is_no_lora_of_this_pipeline_is_named(pipeline, tmp_path):
+    from safetensors.torch import save_file
+
+    save_file({"weight": torch.zeros(2)}, tmp_path / "other.safetensors")
+    (tmp_path / "broken.safetensors").write_bytes(b"not a file of tensors")
+    for name in ("other", "broken"):
+        with pytest.raises(ModelError, match=rf"'.*{name}\.safetensors' is no LoRA"):
+            rendered(pipeline, lora=str(tmp_path / f"{name}.safetensors"))

@@ -1,8 +1,13 @@
 """What every shipped model must be able to show."""
 
+import importlib.util
+from pathlib import Path
+
 import pytest
+from PIL import Image
 
 from foible.domains import domain_names, load_domain
+from foible.training.sheet import GAP
 from foible.zoo import entries, entry
 from foible.zoo.catalogue import WEIGHTS
 from foible.zoo.table import duration, generator_rows, zoo_rows
@@ -60,3 +65,21 @@ def test_the_command_names_the_recipe_where_it_must():
 
 def test_a_duration_is_read_at_a_glance():
     assert [duration(s) for s in (45.2, 866.9, 9000)] == ["45 s", "14 min", "2.5 h"]
+
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if entry(n).role == "generators"])
+def test_every_generator_has_its_contact_sheet(name):
+    classes, height = len(load_domain(entry(name).domain).classes), load_domain(entry(name).domain).shape[1]
+    assert Image.open(DOCS / "zoo" / f"{name}.png").height == classes * (height + GAP) - GAP
+
+
+def test_the_page_of_the_zoo_shows_what_is_there():
+    spec = importlib.util.spec_from_file_location("page", DOCS / "zoo" / "page.py")
+    page = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(page)
+    text = page.PAGE.read_text()
+    assert all(f"](zoo/{p.name})" in text for p in (DOCS / "zoo").glob("*.png"))
+    assert page.filled(text) == text, "run: python docs/zoo/page.py"
