@@ -53,7 +53,8 @@ def test_a_run_from_set_up_to_its_failures(person, bench):
     fill(page, "browser-quick", 0.008, QUICK)
     expect(page.locator("#probe")).to_contain_text("is right on", timeout=SLOW)
     page.get_by_text("Recipe and command").click()
-    expect(page.locator("#command")).to_have_text("foible run browser-quick.toml --out runs/browser-quick")
+    expect(page.locator("#command")).to_contain_text("foible test mnist-deepconv --domain mnist --generator mnist-vae")
+    expect(page.locator("#panel")).to_contain_text("foible run browser-quick.toml --out runs/browser-quick")
     expect(page.locator("#recipe")).to_contain_text("extent = 0.008")
     with page.expect_download() as download:
         page.get_by_role("link", name="Recipe file").click()

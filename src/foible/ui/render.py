@@ -18,6 +18,7 @@ from starlette.responses import HTMLResponse, Response
 from foible.report import wording
 from foible.ui.jobs import Jobs
 from foible.ui.live import duration
+from foible.ui.offers import Offers
 from foible.ui.sessions import Session, Sessions
 from foible.ui.shelf import Shelf
 from foible.ui.workshop import Workshop
@@ -33,6 +34,7 @@ class Bench:
     jobs: Jobs
     sessions: Sessions
     workshop: Workshop
+    offers: Offers
     largest_upload: int
 
 
