@@ -132,13 +132,15 @@ class Budget:
 class Verdict:
     """A validator's word on one image: does the failure count, and the number behind it in [0, 1].
 
-    It is about the "image" (is it of the domain?) or about the "label" (is it kept?).
+    It is about the "image" (is it of the domain?) or about the "label" (is it kept?). `threshold` is the score that
+    tells the two answers apart.
     """
 
     validator: str
     accepted: bool
     score: float
     about: Literal["image", "label"] = "image"
+    threshold: float = 0.5
 
 
 @dataclass(frozen=True)
