@@ -11,7 +11,7 @@ from torch import nn
 from foible.store import open_run
 from foible.zoo import entry, load_model
 
-from .conftest import SLOW
+from .conftest import SLOW, close_bench, open_bench
 
 
 class Hostile:
@@ -146,6 +146,24 @@ def test_hostile_files_are_refused_and_run_nothing(person, tmp_path):
         expect(page.locator("#upload-status")).to_contain_text(words, timeout=SLOW)
     assert page.locator("input[name=classifier]").count() == before
     assert not trace.exists()
+
+
+def test_a_file_that_is_too_large_is_refused_in_words(browser, tmp_path, good):
+    assert good.stat().st_size > 100_000
+    padded = tmp_path / "large.pt"
+    padded.write_bytes(good.read_bytes() + bytes(2_000_000))
+    small = open_bench(tmp_path / "runs", "--largest-upload", "1")
+    try:
+        page = browser.new_page(base_url=small.address)
+        page.set_default_timeout(SLOW)
+        send(page, padded)
+        expect(page.locator("#upload-status")).to_contain_text("Not taken: ", timeout=SLOW)
+        expect(page.locator("#upload-status")).to_contain_text("larger than 1 MB")
+        page.reload()
+        expect(page.locator("#classifiers")).not_to_contain_text("large.pt")
+        page.close()
+    finally:
+        close_bench(small)
 
 
 def test_a_hostile_model_is_contained(person, tmp_path):
