@@ -68,13 +68,13 @@ def asked(page: Page) -> None:
 
 
 def watched(page: Page) -> None:
+    page.locator(".card").nth(3).wait_for(timeout=SLOW)
     page.locator(".chart polyline").first.wait_for(timeout=SLOW)
-    page.wait_for_timeout(6000)
 
 
 def start_long_run(page: Page) -> None:
     """A run that is still going when its picture is taken."""
-    page.goto("/setup?recipe=demo&attempts=60&evaluations=20000&baseline=0&extent=low&name=going")
+    page.goto("/setup?recipe=demo&attempts=2000&baseline=0&name=going")
     measured(page)
     page.get_by_role("button", name="Start the run").click()
     page.wait_for_url("**/runs/going")

@@ -49,7 +49,7 @@ def margins(origins: Sequence[Origin], seen: Mapping[int, Sequence[Point]], budg
     points = [point for _, way in placed for point in way]
     high, low = max(1e-6, *(p.best for p in points)), min(0.0, *(p.best for p in points))
     top, span = high + 0.05 * (high - low), (high - low) * 1.1
-    reach = max(budget, *(p.evaluations for p in points))
+    reach = _reach(max(p.evaluations for p in points), budget)
 
     def place(point: Point) -> tuple[float, float]:
         return 100 * point.evaluations / reach, 100 * (top - point.best) / span
@@ -64,6 +64,11 @@ def _line(places: Sequence[tuple[float, float]]) -> str:
     for (_, before), (x, y) in pairwise(places):
         corners += [f"{x:.2f},{before:.2f}", f"{x:.2f},{y:.2f}"]
     return " ".join(corners) if len(set(places)) > 1 else ""
+
+
+def _reach(furthest: int, budget: int) -> int:
+    """How far the chart goes: the budget, or a part of it while the searches are still near their beginning."""
+    return next((budget // part for part in (16, 8, 4, 2) if furthest <= budget // part), max(budget, furthest))
 
 
 def _ticks(reach: int, parts: Sequence[float] = (0, 0.25, 0.5, 0.75, 1)) -> tuple[Tick, ...]:

@@ -23,12 +23,17 @@ def test_what_was_seen_is_kept_in_order_and_stays_small():
 
 
 def test_dots_stand_where_searches_are_and_lines_where_they_have_been():
-    going, fresh = origin(3, 50, 0.0), origin(4, 100, None)
+    going, fresh = origin(3, 60, 0.0), origin(4, 100, None)
     chart = margins([going, fresh], {3: (Point(0, 2.0),)}, budget=100)
     (dot,) = chart.dots
-    assert (dot.x, round(dot.y, 6)) == (50, round(100 * 2.1 / 2.2, 6)) and dot.y == chart.zero
-    assert dot.way == "0.00,4.55 50.00,4.55 50.00,95.45", "down from 2 to 0 in one step"
+    assert (dot.x, round(dot.y, 6)) == (60, round(100 * 2.1 / 2.2, 6)) and dot.y == chart.zero
+    assert dot.way == "0.00,4.55 60.00,4.55 60.00,95.45", "down from 2 to 0 in one step"
     assert chart.watched and [t.text for t in chart.ticks] == ["0", "25", "50", "75", "100"]
+
+
+def test_the_chart_grows_with_the_searches():
+    for evaluations, last in ((25, "250"), (251, "500"), (4000, "4,000"), (4001, "4,001")):
+        assert margins([origin(0, evaluations, 1.0)], {}, budget=4000).ticks[-1].text == last
 
 
 def test_a_search_that_nobody_watched_has_no_line():

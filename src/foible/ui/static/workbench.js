@@ -25,6 +25,8 @@ if (setup) {
       if (mine !== asked) return;
       const open = panel.querySelector("details")?.open;
       panel.innerHTML = said.html;
+      const wrong = [...panel.querySelectorAll("[data-field]")].map(problem => problem.dataset.field);
+      setup.querySelectorAll("[aria-describedby]").forEach(field => field.setAttribute("aria-invalid", wrong.includes(field.name)));
       if (open && panel.querySelector("details")) panel.querySelector("details").open = true;
       if (models() === tried) return;
       if (said.ready) tryModels();
@@ -114,9 +116,10 @@ if (live) {
     if (going()) setTimeout(tick, Math.max(100, 800 - (Date.now() - begun)));
   };
   const swap = (old, part) => {
-    const scrolled = old.querySelector(".tall")?.scrollTop;
+    const scrolled = old.querySelector(".tall")?.scrollTop, link = old.contains(document.activeElement) && document.activeElement.getAttribute("href");
     old.replaceWith(part);
     if (scrolled) part.querySelector(".tall").scrollTop = scrolled;
+    if (link) part.querySelector(`a[href="${CSS.escape(link)}"]`)?.focus(); // whoever uses the keyboard stays where they are
   };
   if (going()) setTimeout(tick, 400);
 }
