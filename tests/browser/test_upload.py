@@ -1,6 +1,7 @@
 """A classifier of one's own: a good one is tried and run, a hostile one is refused, nobody else sees either."""
 
 import pickle
+import tomllib
 
 import pytest
 import torch
@@ -10,7 +11,7 @@ from torch import nn
 from foible.store import open_run
 from foible.zoo import entry, load_model
 
-from .conftest import SLOW
+from .conftest import SLOW, close_bench, open_bench
 
 
 class Hostile:
@@ -69,6 +70,38 @@ def test_a_good_classifier_is_probed_and_run_and_stays_with_its_run(person, benc
     assert any("my-own-net" in name for name in open_run(bench.runs / "browser-own").manifest.digests)
 
 
+def test_what_is_said_of_a_classifier_is_tried_at_once_and_goes_with_the_recipe(person, good):
+    page = person()
+    send(page, good)
+    probe, problem = page.locator("#probe"), page.locator(".problem")
+    expect(probe).to_contain_text("'my-own-net' is right on", timeout=SLOW)
+    expect(probe).to_contain_text("tried: right on")
+    page.get_by_text("How it wants its images").click()
+    page.get_by_label("Value range").fill("0,255")
+    expect(probe).to_contain_text("values 0 to 255 (as you say)", timeout=SLOW)
+    page.get_by_label("Value range").fill("0,")
+    expect(problem).to_contain_text("range '0,' is not a list of numbers", timeout=SLOW)
+    expect(probe).not_to_contain_text("as you say")
+    page.get_by_label("Value range").fill("0,1")
+    page.get_by_label("Mean", exact=True).fill("0.25")
+    page.get_by_label("Standard deviation").fill("0.5")
+    page.get_by_label("Classes in the order").fill("0,1,2,3,4,5,6,7,9,8")
+    expect(probe).to_contain_text("mean 0.25, std 0.5 (as you say)", timeout=SLOW)
+    expect(probe).to_contain_text("columns [0, 1, 2, 3, 4, 5, 6, 7, 9, 8]", timeout=SLOW)
+    page.get_by_text("Recipe and command").click()
+    expect(page.locator("#command")).to_contain_text(
+        "foible test my-own-net.pt --domain mnist --generator mnist-vae --range=0,1 --mean=0.25 --std=0.5 "
+        "--classes=0,1,2,3,4,5,6,7,9,8 --untrusted"
+    )
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Recipe file").click()
+    said = tomllib.loads(download.value.path().read_text())["classifier"]
+    assert said["mean"] == [0.25] and said["range"] == [0.0, 1.0] and said["classes"][-1] == "8"
+    page.get_by_text("mnist-deepconv", exact=True).click()
+    expect(page.get_by_label("Mean", exact=True)).not_to_be_visible()
+    expect(page.locator("#recipe")).to_contain_text('classifier = "mnist-deepconv"')
+
+
 def test_two_people_do_not_see_each_others_uploads(person, good):
     one, other = person(), person()
     send(one, good)
@@ -113,6 +146,24 @@ def test_hostile_files_are_refused_and_run_nothing(person, tmp_path):
         expect(page.locator("#upload-status")).to_contain_text(words, timeout=SLOW)
     assert page.locator("input[name=classifier]").count() == before
     assert not trace.exists()
+
+
+def test_a_file_that_is_too_large_is_refused_in_words(browser, tmp_path, good):
+    assert good.stat().st_size > 100_000
+    padded = tmp_path / "large.pt"
+    padded.write_bytes(good.read_bytes() + bytes(2_000_000))
+    small = open_bench(tmp_path / "runs", "--largest-upload", "1")
+    try:
+        page = browser.new_page(base_url=small.address)
+        page.set_default_timeout(SLOW)
+        send(page, padded)
+        expect(page.locator("#upload-status")).to_contain_text("Not taken: ", timeout=SLOW)
+        expect(page.locator("#upload-status")).to_contain_text("larger than 1 MB")
+        page.reload()
+        expect(page.locator("#classifiers")).not_to_contain_text("large.pt")
+        page.close()
+    finally:
+        close_bench(small)
 
 
 def test_a_hostile_model_is_contained(person, tmp_path):

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from foible.classifiers.settings import SPOKEN, read_settings
 from foible.errors import RecipeError
 
 
@@ -41,30 +42,25 @@ Limit = Annotated[list[str] | None, _option("Of the sandbox: --limit memory_gb=2
 def model_settings(**given: Any) -> dict[str, Any]:
     """Options as the settings of `load_classifier`; those not given are left out."""
     settings = {k: v for k, v in given.items() if v not in (None, False, [])}
-    for name, number in (("mean", float), ("std", float), ("range", float), ("size", int)):
-        if name in settings:
-            settings[name] = _numbers(name, settings[name], number)
-    if isinstance(settings.get("size"), list) and len(settings["size"]) == 1:
-        settings["size"] = settings["size"] * 2
-    if "classes" in settings:
-        path = Path(settings["classes"])
-        text = path.read_text() if path.is_file() else settings["classes"].replace(",", "\n")
-        settings["classes"] = [line.strip() for line in text.splitlines() if line.strip()]
+    said = {name: str(settings.pop(name)) for name in SPOKEN if name in settings}
+    if "classes" in said and (path := Path(said["classes"])).is_file():
+        said["classes"] = path.read_text() + "\n"  # names in a file may hold commas
+    settings |= read_settings(said)
     if "weights" in settings:
         settings["weights"] = str(settings["weights"])
     if "header" in settings:
         settings["headers"] = dict(_pair("--header", text, ":") for text in settings.pop("header"))
     if "limit" in settings:
-        pairs = [_pair("--limit", text, "=") for text in settings.pop("limit")]
-        settings["limits"] = {k: _numbers("limit", v, float)[0] for k, v in pairs}
+        settings["limits"] = dict(_limit(text) for text in settings.pop("limit"))
     return settings
 
 
-def _numbers(name: str, text: str, number: type) -> list[Any]:
+def _limit(text: str) -> tuple[str, float]:
+    name, value = _pair("--limit", text, "=")
     try:
-        return [number(part) for part in text.split(",")]
+        return name, float(value)
     except ValueError:
-        raise RecipeError(f"--{name} '{text}' is not a list of numbers", "for example 0.485,0.456,0.406") from None
+        raise RecipeError(f"--limit '{text}' is not a number", "for example --limit memory_gb=2") from None
 
 
 def _pair(option: str, text: str, sign: str) -> tuple[str, str]:

@@ -21,6 +21,14 @@ def ui(
         typer.Option(envvar="FOIBLE_PASSWORD", help="Ask for this password; better set as a variable than typed."),
     ] = None,
     share: Annotated[bool, typer.Option("--share", help="A public link too; needs a password.")] = False,
+    generator: Annotated[
+        list[Path] | None,
+        typer.Option(help="Offer this generator too: a .safetensors file. Repeatable.", show_default=False),
+    ] = None,
+    domain: Annotated[
+        list[str] | None,
+        typer.Option(help="Offer this domain too: its TOML file or folder of images. Repeatable.", show_default=False),
+    ] = None,
     largest_upload: Annotated[int, typer.Option(help="Largest upload in MB.")] = 1000,
 ) -> int:
     """Open the workbench in a browser.
@@ -35,5 +43,6 @@ def ui(
             raise
         raise MissingExtra(error.name or "starlette", "ui", "the workbench") from None
 
-    serve(Settings(runs, host, password, largest_upload * 1_000_000, share), port)
+    own_generators, own_domains = tuple(generator or ()), tuple(domain or ())
+    serve(Settings(runs, host, password, largest_upload * 1_000_000, share, own_generators, own_domains), port)
     return 0

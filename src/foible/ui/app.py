@@ -17,6 +17,7 @@ from starlette.staticfiles import StaticFiles
 from foible.errors import FoibleError, StoreError
 from foible.ui.guard import Guard
 from foible.ui.jobs import Jobs
+from foible.ui.offers import make_offers
 from foible.ui.pages import browse, compare, export, finding, home, judge, login, pictures, setup, watch
 from foible.ui.render import HERE, Bench, page
 from foible.ui.sessions import Sessions
@@ -35,6 +36,8 @@ class Settings:
     password: str | None = None
     largest_upload: int = 1_000_000_000
     share: bool = False
+    generators: tuple[Path, ...] = ()
+    domains: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.password is not None and len(self.password) < 8:
@@ -49,6 +52,7 @@ class Settings:
 
 def create_app(settings: Settings) -> Starlette:
     """The application over one runs folder."""
+    offers = make_offers(settings.generators, settings.domains)
     shelf, sessions = Shelf(settings.runs), Sessions(settings.password)
     rooms = (home, setup, watch, browse, finding, compare, judge, export, login, pictures)
 
@@ -69,7 +73,7 @@ def create_app(settings: Settings) -> Starlette:
         exception_handlers={FoibleError: _explained, HTTPException: _not_found},
         lifespan=lifespan,
     )
-    app.state.bench = Bench(shelf, Jobs(shelf), sessions, Workshop(), settings.largest_upload)
+    app.state.bench = Bench(shelf, Jobs(shelf), sessions, Workshop(), offers, settings.largest_upload)
     return app
 
 

@@ -13,10 +13,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 from foible.campaign.spec import Recipe, load_recipe
+from foible.classifiers.settings import SPOKEN, read_setting, read_settings, spoken
 from foible.errors import FoibleError, RecipeError
 from foible.registry import build
 from foible.searches.extent import EXTENTS
 from foible.store.export import safe
+from foible.ui.command import as_table, command_of
 
 DEFAULTS = {
     "name": "",
@@ -34,7 +36,10 @@ DEFAULTS = {
     "seed": "0",
     "baseline": "20",
     "published": "",
+    **dict.fromkeys(SPOKEN, ""),
 }
+LONGEST = {"classes": 40_000}  # characters of a field; 300 where nothing is said
+LARGEST_SIDE = 2048  # pixels: images are resized here and not in the sandbox
 NUMBERS = {
     "attempts": (1, 100_000, "starting images"),
     "population": (3, 1000, "population"),
@@ -92,16 +97,23 @@ class SetUp:
         return {k: v for k, v in self.fields.items() if v != DEFAULTS[k]}
 
     @property
-    def command(self) -> str:
+    def file_command(self) -> str:
         """The same on the command line, with the recipe saved as a file."""
-        name = self.recipe.name if self.recipe else "NAME"
+        name = self.facts.get("name", "NAME")
         return f"foible run {shlex.quote(name)}.toml --out runs/{shlex.quote(name)}"
 
+    @property
+    def command(self) -> str:
+        """The same on the command line alone."""
+        return command_of(self.facts) if self.recipe else ""
 
-def set_up(given: Mapping[str, str], classifier: Mapping[str, Any] | str | None = None) -> SetUp:
-    """Read a form. `classifier` is what the recipe says where the field alone does not say it."""
-    fields = {key: given.get(key, default).strip()[:300] for key, default in DEFAULTS.items()}
-    problems = [p for key in NUMBERS for p in _number_problem(fields, key)]
+
+def set_up(given: Mapping[str, str], parts: Mapping[str, Any] | None = None) -> SetUp:
+    """Read a form. `parts` are what the recipe says where the fields alone do not say it."""
+    fields = {key: given.get(key, default).strip() for key, default in DEFAULTS.items()}
+    problems = [p for key in fields for p in _length_problem(fields, key)]
+    problems += [p for key in NUMBERS for p in _number_problem(fields, key)]
+    problems += [p for key in SPOKEN for p in _spoken_problem(fields, key)]
     problems += [
         Problem(part, f"no {part} is chosen", "pick one above")
         for part in ("generator", "classifier")
@@ -110,10 +122,10 @@ def set_up(given: Mapping[str, str], classifier: Mapping[str, Any] | str | None 
     if problems:
         return SetUp(fields, None, tuple(problems))
     try:
-        recipe = load_recipe(_facts(fields, classifier or fields["classifier"]))
+        recipe = load_recipe(_facts(fields) | _models(fields, parts or {}))
         build("searches", recipe.search.use, recipe.search.parameters)
     except FoibleError as error:
-        place = "extent" if "extent" in error.message else "survivors" if "survivors" in error.message else ""
+        place = next((k for k in ("extent", "survivors", *SPOKEN) if k in error.message), "")
         return SetUp(fields, None, (Problem(place, error.message, error.hint),))
     first = int(fields["population"]) if fields["search"] == "genetic" else 25
     if recipe.budget.evaluations < first:
@@ -140,6 +152,7 @@ def fields_of(recipe: Recipe) -> dict[str, str]:
         "seed": str(recipe.seed),
         "baseline": str(recipe.baseline.attempts),
         "published": "yes" if search.get("compat") else "",
+        **spoken(recipe.classifier.parameters),
     }
 
 
@@ -153,16 +166,40 @@ def _number_problem(fields: Mapping[str, str], key: str) -> list[Problem]:
     return []
 
 
-def _facts(fields: Mapping[str, str], classifier: Mapping[str, Any] | str) -> dict[str, Any]:
+def _length_problem(fields: Mapping[str, str], key: str) -> list[Problem]:
+    most = LONGEST.get(key, 300)
+    return [Problem(key, f"{key} is longer than {most:,} characters", "shorten it")] if len(fields[key]) > most else []
+
+
+def _spoken_problem(fields: Mapping[str, str], key: str) -> list[Problem]:
+    """What is wrong with one thing that is said of a model of the user's own."""
+    try:
+        said = read_setting(key, fields[key]) if fields[key] else None
+    except RecipeError as error:
+        return [Problem(key, error.message, error.hint)]
+    if key == "size" and said and max(said) > LARGEST_SIDE:
+        return [
+            Problem(key, f"size {fields[key]} is more than {LARGEST_SIDE} pixels", "use foible test for such a model")
+        ]
+    return []
+
+
+def _models(fields: Mapping[str, str], parts: Mapping[str, Any]) -> dict[str, Any]:
+    """Domain, generator and classifier, this one with all that is said of it."""
+    models = {key: parts.get(key, fields[key]) for key in ("domain", "generator", "classifier")}
+    said = read_settings({key: fields[key] for key in SPOKEN})
+    if said:
+        models["classifier"] = as_table(models["classifier"]) | said
+    return models
+
+
+def _facts(fields: Mapping[str, str]) -> dict[str, Any]:
     search: dict[str, Any] = {"use": fields["search"], "extent": _extent(fields)}
     if fields["search"] == "genetic":
         search |= {"population": int(fields["population"]), "survivors": int(fields["survivors"])}
         search |= {"compat": True} if fields["published"] else {}
     facts = {
         "name": fields["name"] or safe(f"{fields['generator']}-{fields['extent']}"),
-        "domain": fields["domain"],
-        "generator": fields["generator"],
-        "classifier": classifier,
         "attempts": int(fields["attempts"]),
         "seed": int(fields["seed"]),
         "search": search,

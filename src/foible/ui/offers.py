@@ -1,118 +1,134 @@
-"""What can be chosen in the form, and reading a form that came from a browser: names from the lists, never paths."""
+"""What can be chosen in the form: what comes with foible, and what was named when the workbench was opened."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from foible.campaign.built_in import recipe_names
 from foible.campaign.spec import load_recipe
 from foible.domains import Domain, domain_names, load_domain
-from foible.errors import FoibleError, RecipeError
-from foible.ui.form import DEFAULTS, Problem, SetUp, set_up
-from foible.ui.sessions import Session
-from foible.ui.shelf import Shelf
-from foible.ui.uploads import table_of
+from foible.errors import RecipeError, did_you_mean
+from foible.report.wording import percent
 from foible.zoo import Entry, entries
+from foible.zoo.files import read_model_file
 
-UPLOADED, NAMED = "upload:", "named"
-HUB = re.compile(r"(timm|torchvision):[\w.-]+|hf:[\w-][\w.-]*/[\w.-]+")
-ADDRESS = re.compile(r"https?://[^\s/]+(/\S*)?")
+
+@dataclass(frozen=True)
+class DomainChoice:
+    """A domain on the list: the name it goes by on the page, and what a recipe says for it."""
+
+    name: str
+    use: str
+    domain: Domain
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """A model on the list, the name of the domain it is for, and what there is to say about it."""
+
+    name: str
+    use: str
+    domain: str
+    note: str
 
 
 @dataclass(frozen=True)
 class Offers:
-    """Everything on the lists."""
+    """Everything on the lists. A browser names what is on them and can name nothing else."""
 
-    domains: tuple[Domain, ...]
-    generators: tuple[Entry, ...]
-    classifiers: tuple[Entry, ...]
+    domains: tuple[DomainChoice, ...]
+    generators: tuple[ModelChoice, ...]
+    classifiers: tuple[ModelChoice, ...]
+
+    def domain(self, name: str) -> DomainChoice | None:
+        """The domain of this name."""
+        return next((d for d in self.domains if d.name == name), None)
+
+    def generator(self, name: str) -> ModelChoice | None:
+        """The generator of this name."""
+        return next((g for g in self.generators if g.name == name), None)
+
+    def recipes(self) -> list[tuple[str, str]]:
+        """The built-in recipes that the form can show, with their titles: all their parts are on the lists."""
+        found = []
+        for name in recipe_names():
+            recipe = load_recipe(name)
+            parts = ((recipe.generator, self.generators), (recipe.classifier, self.classifiers))
+            if all(
+                not p.parameters and p.use in {c.use for c in listed if c.domain == recipe.domain}
+                for p, listed in parts
+            ):
+                found.append((name, recipe.title or name))
+        return found
 
 
-def offers() -> Offers:
-    """What this installation has. A domain without a generator cannot be searched and is left out."""
-    generators, classifiers = (
-        tuple(e for e in entries().values() if e.role == role) for role in ("generators", "classifiers")
+def make_offers(generators: Sequence[Path] = (), domains: Sequence[str] = ()) -> Offers:
+    """The lists of this installation, with model files and domains of the user's own on top.
+
+    A domain without a generator cannot be searched and is left out; one that was named without a generator is refused.
+    """
+    about = {name: DomainChoice(name, name, load_domain(name)) for name in domain_names()}
+    own = [_own_domain(reference) for reference in domains]
+    about = {d.name: d for d in own} | {n: d for n, d in about.items() if n not in {d.name for d in own}}
+    makers = [_own_generator(path, list(about)) for path in generators]
+    known = [e for e in entries().values() if e.domain in about]
+    makers += [_zoo_generator(e) for e in known if e.role == "generators"]
+    for name in {m.name for m in makers if [n.name for n in makers].count(m.name) > 1}:
+        raise RecipeError(f"two generators are called '{name}'", "rename one of the files")
+    fitting = {m.domain for m in makers}
+    for domain in own:
+        if domain.name not in fitting:
+            raise RecipeError(
+                f"no generator is for the domain '{domain.name}'",
+                f"train one with `foible train vae --domain {domain.use}` and name it with --generator",
+            )
+    return Offers(
+        tuple(d for name, d in about.items() if name in fitting), tuple(makers), tuple(_zoo_classifiers(known, about))
     )
-    fitting = {g.domain for g in generators}
-    return Offers(tuple(load_domain(n) for n in domain_names() if n in fitting), generators, classifiers)
 
 
-def fitting_recipes() -> list[tuple[str, str]]:
-    """The built-in recipes that the form can show, with their titles: all their parts are on the lists."""
-    lists, found = offers(), []
-    for name in recipe_names():
-        recipe = load_recipe(name)
-        parts = ((recipe.generator, lists.generators), (recipe.classifier, lists.classifiers))
-        if all(
-            not p.parameters and p.use in {e.name for e in listed if e.domain == recipe.domain} for p, listed in parts
-        ):
-            found.append((name, recipe.title or name))
-    return found
+def _own_domain(reference: str) -> DomainChoice:
+    domain = load_domain(reference)
+    return DomainChoice(domain.name, str(Path(reference).resolve()) if Path(reference).exists() else reference, domain)
 
 
-def with_first_choices(fields: Mapping[str, str]) -> dict[str, str]:
-    """The form with the first fitting domain, generator and classifier chosen where none is."""
-    filled, lists = {**DEFAULTS, **fields}, offers()
-    if filled["domain"] not in {d.name for d in lists.domains} and lists.domains:
-        filled["domain"] = lists.domains[0].name
-    for part, entries_ in (("generator", lists.generators), ("classifier", lists.classifiers)):
-        fitting = [e.name for e in entries_ if e.domain == filled["domain"]]
-        if not filled[part] and fitting:
-            filled[part] = fitting[0]
-    return filled
-
-
-def read_form(fields: Mapping[str, str], session: Session, shelf: Shelf) -> SetUp:
-    """A form as the recipe it stands for, or with what is wrong in it."""
-    try:
-        reference = _checked(fields, session)
-        name = fields.get("name", "").strip()
-        if name and shelf.layout(name).folder.exists():
-            raise _Wrong("name", f"there is a run called '{name}' already", "choose another name")
-        return set_up(fields, reference)
-    except _Wrong as wrong:
-        return SetUp({**DEFAULTS, **fields}, None, (wrong.problem,))
-    except RecipeError as error:
-        return SetUp({**DEFAULTS, **fields}, None, (Problem("name", error.message, error.hint),))
-
-
-class _Wrong(Exception):
-    def __init__(self, place: str, message: str, hint: str) -> None:
-        super().__init__(message)
-        self.problem = Problem(place, message, hint)
-
-
-def _checked(fields: Mapping[str, str], session: Session) -> Mapping[str, Any] | str:
-    """What the recipe says of the classifier, after everything that names something has been looked up."""
-    lists, domain = offers(), fields.get("domain", DEFAULTS["domain"])
-    if domain not in {d.name for d in lists.domains}:
-        raise _Wrong("domain", f"no domain is called '{domain[:80]}'", "pick one of the list")
-    generator, classifier = fields.get("generator", ""), fields.get("classifier", "")
-    if generator and generator not in {g.name for g in lists.generators if g.domain == domain}:
-        raise _Wrong("generator", f"'{generator[:80]}' is not a generator of '{domain}'", "pick one of the list")
-    if classifier.startswith(UPLOADED):
-        try:
-            return table_of(session.upload(classifier.removeprefix(UPLOADED)).path)
-        except FoibleError as error:
-            raise _Wrong("classifier", error.message, error.hint) from error
-    if classifier == NAMED:
-        return _named(fields.get("reference", "").strip())
-    if classifier and classifier not in {c.name for c in lists.classifiers if c.domain == domain}:
-        raise _Wrong("classifier", f"'{classifier[:80]}' is not a classifier of '{domain}'", "pick one of the list")
-    return classifier
-
-
-def _named(reference: str) -> str:
-    """A hub name or an address; whatever could be a file of this machine is refused."""
-    local = reference.startswith("hf:") and Path(reference.removeprefix("hf:")).exists()
-    if local or not (HUB.fullmatch(reference) or ADDRESS.fullmatch(reference)):
-        raise _Wrong(
-            "reference",
-            f"'{reference[:80]}' is neither the name of a published model nor an address",
-            "write timm:NAME, torchvision:NAME, hf:OWNER/NAME or https://...; upload a file instead of naming it",
+def _own_generator(path: Path, domains: Sequence[str]) -> ModelChoice:
+    header, _ = read_model_file(path)
+    if header.role != "generators":
+        raise RecipeError(f"'{path}' is one of the {header.role}, not a generator", "name a generator's file")
+    if header.domain not in domains:
+        raise RecipeError(
+            f"'{path}' is for the domain '{header.domain}', which is not known here",
+            f"name it too with --domain; {did_you_mean(header.domain, domains)}",
         )
-    return reference
+    return ModelChoice(path.stem, str(path.resolve()), header.domain, f"{header.family}, your own file")
+
+
+def _zoo_generator(entry: Entry) -> ModelChoice:
+    figures = "".join(f", {key.replace('_', ' ')} {value:.3g}" for key, value in entry.figures.items())
+    note = f"{entry.family}, {entry.parameters / 1e6:.1f} million parameters{figures}"
+    return ModelChoice(entry.name, entry.name, entry.domain, note)
+
+
+def _zoo_classifiers(known: Sequence[Entry], about: dict[str, DomainChoice]) -> list[ModelChoice]:
+    """The domain's usual system under test first, its judges last."""
+
+    def place(entry: Entry) -> int:
+        domain = about[entry.domain].domain
+        return 0 if entry.name == domain.classifier else 2 if entry.name in domain.references else 1
+
+    return [
+        ModelChoice(
+            entry.name,
+            entry.name,
+            entry.domain,
+            ("a judge of validity" if place(entry) == 2 else "comes with foible")
+            + "".join(
+                f", {key.replace('_', ' ')} {percent(value) if 0 <= value <= 1 else f'{value:.3g}'}"
+                for key, value in entry.figures.items()
+            ),
+        )
+        for entry in sorted((e for e in known if e.role == "classifiers"), key=place)
+    ]

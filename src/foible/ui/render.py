@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from foible.report import wording
+from foible.ui.history import History
 from foible.ui.jobs import Jobs
 from foible.ui.live import duration
+from foible.ui.offers import Offers
 from foible.ui.sessions import Session, Sessions
 from foible.ui.shelf import Shelf
 from foible.ui.workshop import Workshop
@@ -33,7 +35,9 @@ class Bench:
     jobs: Jobs
     sessions: Sessions
     workshop: Workshop
+    offers: Offers
     largest_upload: int
+    history: History = field(default_factory=History)
 
 
 def bench(request: Request) -> Bench:

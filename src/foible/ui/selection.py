@@ -8,6 +8,8 @@ from urllib.parse import urlencode
 
 from foible.store.answers import Answers
 from foible.store.reader import FindingLine
+from foible.types import Finding
+from foible.ui.verdicts import decided
 
 PAGE = 24
 ORDERS = {
@@ -89,21 +91,16 @@ def select(lines: Sequence[FindingLine], chosen: Filter, answers: Answers) -> li
     return sorted(passing, key=keys[chosen.order])
 
 
-def is_valid(line: FindingLine, answers: Answers) -> bool | None:
+def is_valid(line: FindingLine | Finding, answers: Answers) -> bool | None:
     """Whether the image is of the domain, as people say or else as validators say; None when nobody was asked."""
     people = answers.valid(line.attempt)
-    return people if people is not None else _all(line, "image")
+    return people if people is not None else decided(line.verdicts, "image")
 
 
-def is_kept(line: FindingLine, answers: Answers) -> bool | None:
+def is_kept(line: FindingLine | Finding, answers: Answers) -> bool | None:
     """Whether it still shows the expected class; None when nobody was asked."""
     people = answers.kept(line.attempt, line.label)
-    return people if people is not None else _all(line, "label")
-
-
-def _all(line: FindingLine, about: str) -> bool | None:
-    said = [v.accepted for v in line.verdicts if v.about == about]
-    return all(said) if said else None
+    return people if people is not None else decided(line.verdicts, "label")
 
 
 def _word(answer: bool | None) -> str:

@@ -47,7 +47,7 @@ async def receive(request: Request, session: Session, largest: int) -> Upload:
 
 def look_at(path: Path) -> None:
     """Refuse a file that is not what its name says, before anything else touches it; runs no code of the file."""
-    if path.suffix.lower() == FOIBLE:
+    if describes_itself(path):
         header, _ = read_model_file(path)
         if header.role != "classifiers":
             raise ModelError(f"'{path.name}' is one of the {header.role}, not a classifier", "upload a classifier")
@@ -58,9 +58,14 @@ def look_at(path: Path) -> None:
         )
 
 
+def describes_itself(path: Path) -> bool:
+    """Whether a file is of foible's own kind: it says how it wants its images, and holds no code."""
+    return path.suffix.lower() == FOIBLE
+
+
 def table_of(path: Path) -> dict[str, Any] | str:
     """What a recipe says of an uploaded classifier: anything that can hold code runs in the sandboxed worker."""
-    return str(path) if path.suffix.lower() == FOIBLE else {"use": str(path), "untrusted": True}
+    return str(path) if describes_itself(path) else {"use": str(path), "untrusted": True}
 
 
 def keep_with(upload: Upload, layout: Layout) -> Path:

@@ -20,13 +20,14 @@ from foible.campaign.along import Path as ImagePath
 from foible.campaign.along import path_to_failure
 from foible.campaign.estimate import evaluations_per_second
 from foible.classifiers.probe import Line
-from foible.domains import load_domain, real_images
+from foible.domains import Domain, real_images
 from foible.domains.images import to_bytes
 from foible.errors import FoibleError, ModelError
 from foible.protocols import Encoder, Generator
 from foible.store import Run
 from foible.types import Finding, Images
-from foible.zoo import entry, load_model
+from foible.ui.offers import DomainChoice, ModelChoice
+from foible.zoo import resolve
 
 REMEMBERED = 200
 CAMPAIGNS = 2  # with their models in memory
@@ -63,13 +64,13 @@ class Workshop:
         """What an earlier probe of the same models said."""
         return self._memory.get(probe_key(recipe))
 
-    def domain_sheet(self, name: str) -> NDArray[np.uint8]:
+    def domain_sheet(self, chosen: DomainChoice) -> NDArray[np.uint8]:
         """Real images of a domain, one per class."""
-        return self._once(("domain", name), lambda: sheet(_real(name, COLUMNS)[0]))
+        return self._once(("domain", chosen.use), lambda: sheet(_real(chosen.domain, COLUMNS)[0]))
 
-    def generator_sheet(self, name: str) -> NDArray[np.uint8]:
+    def generator_sheet(self, chosen: ModelChoice, about: DomainChoice) -> NDArray[np.uint8]:
         """Images as searches will start from: real ones through the generator, or samples where it cannot encode."""
-        return self._once(("generator", name), lambda: sheet(_generated(name)))
+        return self._once(("generator", chosen.use), lambda: sheet(_generated(chosen, about.domain)))
 
     def path(self, run: Run, finding: Finding) -> ImagePath:
         """The images between an origin and its failure, with what the classifier says of each."""
@@ -124,8 +125,7 @@ def _probe(recipe: Recipe) -> Probe:
         return Probe((Line("wrong", "set-up", error.message, error.hint),), None)
 
 
-def _real(name: str, most: int) -> tuple[Images, torch.Tensor]:
-    domain = load_domain(name)
+def _real(domain: Domain, most: int) -> tuple[Images, torch.Tensor]:
     data = real_images(domain)
     step = max(1, len(domain.classes) // most)
     wanted = range(0, len(domain.classes), step)[:most]
@@ -134,10 +134,9 @@ def _real(name: str, most: int) -> tuple[Images, torch.Tensor]:
 
 
 @torch.inference_mode()
-def _generated(name: str) -> Images:
-    card = entry(name)
-    generator: Generator = load_model(card.path(), "generators", name)
-    images, labels = _real(card.domain, COLUMNS)
+def _generated(chosen: ModelChoice, domain: Domain) -> Images:
+    generator: Generator = resolve("generators", chosen.use, {}).model
+    images, labels = _real(domain, COLUMNS)
     if isinstance(generator, Encoder):
         latents = generator.encode(images, labels)
     else:

@@ -12,11 +12,12 @@ from starlette.routing import Route
 
 from foible.report.wording import percent
 from foible.store import Run
-from foible.store.answers import NOTHING, OTHER, read_answers
+from foible.store.answers import NOTHING, OTHER, Answers, read_answers
 from foible.types import Finding
 from foible.ui.pages.cards import card
 from foible.ui.render import bench, page, png
-from foible.ui.selection import read_filter, select
+from foible.ui.selection import is_kept, is_valid, read_filter, select
+from foible.ui.verdicts import Question, reasons
 from foible.ui.workshop import sheet
 
 BARS = 10  # classes shown with their probabilities
@@ -50,6 +51,7 @@ def finding(request: Request) -> Response:
             finding=found,
             card=card(run, attempt),
             bars=bars(run, found),
+            questions=questions(found, answers, run.classes[found.label]),
             votes=[(sees.get(a, "?"), n) for a, n in answers.votes(attempt).most_common()],
             previous=order[place - 1] if place > 0 else None,
             following=order[place + 1] if 0 <= place < len(order) - 1 else None,
@@ -73,6 +75,20 @@ def path(request: Request) -> Response:
         ]
         strip = base64.b64encode(png(sheet(way.images))).decode()
         return JSONResponse({"strip": f"data:image/png;base64,{strip}", "steps": steps})
+
+
+def questions(found: Finding, answers: Answers, expected: str) -> tuple[Question, Question]:
+    """Whether the failure counts: is it an image of the domain, and does it keep its label?"""
+    return (
+        Question(
+            "Is it an image of the domain?",
+            is_valid(found, answers),
+            reasons(found.verdicts, "image", expected),
+        ),
+        Question(
+            f"Does it still show {expected}?", is_kept(found, answers), reasons(found.verdicts, "label", expected)
+        ),
+    )
 
 
 def bars(run: Run, found: Finding) -> list[Bar]:

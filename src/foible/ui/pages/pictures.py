@@ -7,24 +7,26 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from foible.errors import StoreError
-from foible.ui.offers import offers
 from foible.ui.render import bench, picture
 
 
 def domain(request: Request) -> Response:
     """Real images of a domain, one per class."""
     name = request.path_params["name"]
-    if name not in {d.name for d in offers().domains}:
+    chosen = bench(request).offers.domain(name)
+    if chosen is None:
         raise StoreError(f"no domain is called '{name[:80]}'")
-    return picture(bench(request).workshop.domain_sheet(name))
+    return picture(bench(request).workshop.domain_sheet(chosen))
 
 
 def generator(request: Request) -> Response:
     """The contact sheet of a generator."""
-    name = request.path_params["name"]
-    if name not in {g.name for g in offers().generators}:
+    name, offers = request.path_params["name"], bench(request).offers
+    chosen = offers.generator(name)
+    about = offers.domain(chosen.domain) if chosen else None
+    if chosen is None or about is None:
         raise StoreError(f"no generator is called '{name[:80]}'")
-    return picture(bench(request).workshop.generator_sheet(name))
+    return picture(bench(request).workshop.generator_sheet(chosen, about))
 
 
 routes = [Route("/pictures/domain/{name}.png", domain), Route("/pictures/generator/{name}.png", generator)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -13,46 +14,50 @@ from starlette.routing import Route
 
 from foible.campaign.estimate import most_evaluations
 from foible.campaign.spec import load_recipe
+from foible.classifiers.settings import SPOKEN
 from foible.errors import RecipeError
+from foible.ui.command import as_table
 from foible.ui.form import DEFAULTS, SetUp, fields_of
 from foible.ui.live import duration
-from foible.ui.offers import UPLOADED, fitting_recipes, offers, read_form, with_first_choices
+from foible.ui.reading import UPLOADED, read_form, with_first_choices
 from foible.ui.render import bench, html, page, session
-from foible.ui.uploads import KINDS, keep_with, receive, table_of
+from foible.ui.uploads import KINDS, describes_itself, keep_with, receive
 
-LARGEST_FORM = 20_000
+LARGEST_FORM = 200_000  # bytes, as sent: room for the names of a thousand classes
 
 
 def setup(request: Request) -> Response:
     """The form, filled in from a recipe or from the address."""
-    given = {k: v for k, v in request.query_params.items() if k in DEFAULTS}
+    shared, given = bench(request), {k: v for k, v in request.query_params.items() if k in DEFAULTS}
     if name := request.query_params.get("recipe"):
-        if name not in dict(fitting_recipes()):
+        if name not in dict(shared.offers.recipes()):
             raise RecipeError(f"no recipe '{name[:80]}'", "see the list on the set-up page")
         given = fields_of(load_recipe(name)) | given
-    chosen = read_form(with_first_choices(given), session(request), bench(request).shelf)
+    chosen = _read(request, with_first_choices(given, shared.offers))
     uploads = list(session(request).uploads.values())
     return page(
         "setup",
         here="setup",
-        offers=offers(),
-        recipes=fitting_recipes(),
+        offers=shared.offers,
+        recipes=shared.offers.recipes(),
         uploads=uploads,
         kinds=KINDS,
-        largest=bench(request).largest_upload,
+        largest=shared.largest_upload,
+        describes_itself=describes_itself,
+        said=any(chosen.fields[key] for key in SPOKEN),
         **_panel(request, chosen),
     )
 
 
 async def preview(request: Request) -> Response:
     """What the form stands for: problems, cost, recipe and command; asked for at every change."""
-    chosen = read_form(await _form(request), session(request), bench(request).shelf)
+    chosen = _read(request, await _form(request))
     return JSONResponse({"html": html("panel", **_panel(request, chosen)), "ready": chosen.recipe is not None})
 
 
 async def probe(request: Request) -> Response:
     """Load the models, look at them on real images, and say in words what was seen; apart from the other pages."""
-    chosen = read_form(await _form(request), session(request), bench(request).shelf)
+    chosen = _read(request, await _form(request))
     if chosen.recipe is None:
         return JSONResponse({"html": html("probe", probe=None), "fine": False})
     result = await run_in_threadpool(bench(request).workshop.probe, chosen.recipe)
@@ -62,19 +67,20 @@ async def probe(request: Request) -> Response:
 async def start(request: Request) -> Response:
     """Start the run that the form stands for, and show it."""
     fields, shared = await _form(request), bench(request)
-    chosen = _must_be_right(read_form(fields, session(request), shared.shelf))
+    chosen = _must_be_right(_read(request, fields))
     recipe = chosen.facts
     name = recipe["name"] = shared.shelf.free_name(recipe["name"])
     if chosen.uploaded:
         upload = session(request).upload(chosen.fields["classifier"].removeprefix(UPLOADED))
-        recipe["classifier"] = table_of(keep_with(upload, shared.shelf.layout(name)))
+        kept = keep_with(upload, shared.shelf.layout(name))
+        recipe["classifier"] = as_table(recipe["classifier"]) | {"use": str(kept)}
     shared.jobs.start(name, recipe)
     return RedirectResponse(f"/runs/{name}", status_code=303)
 
 
 def recipe_file(request: Request) -> Response:
     """The set-up of an address as a recipe file."""
-    chosen = _must_be_right(read_form(dict(request.query_params), session(request), bench(request).shelf))
+    chosen = _must_be_right(_read(request, dict(request.query_params)))
     headers = {"Content-Disposition": f'attachment; filename="{chosen.facts["name"]}.toml"'}
     return Response(tomli_w.dumps(chosen.facts), media_type="application/toml", headers=headers)
 
@@ -82,7 +88,13 @@ def recipe_file(request: Request) -> Response:
 async def upload(request: Request) -> Response:
     """Take a classifier file for this session."""
     taken = await receive(request, session(request), bench(request).largest_upload)
-    return JSONResponse({"key": f"{UPLOADED}{taken.key}", "name": taken.name})
+    own = not describes_itself(taken.path)
+    return JSONResponse({"key": f"{UPLOADED}{taken.key}", "name": taken.name, "own": own})
+
+
+def _read(request: Request, fields: Mapping[str, str]) -> SetUp:
+    shared = bench(request)
+    return read_form(fields, session(request), shared.shelf, shared.offers)
 
 
 def _must_be_right(chosen: SetUp) -> SetUp:
@@ -107,7 +119,7 @@ async def _form(request: Request) -> dict[str, str]:
     async for piece in request.stream():
         body += piece
         if len(body) > LARGEST_FORM:
-            raise RecipeError("the form is too long", "shorten the name")
+            raise RecipeError("the form is too long", "shorten the list of classes")
     return {k: v for k, v in parse_qsl(body.decode(errors="replace")) if k in DEFAULTS}
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
@@ -11,34 +9,15 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from foible.report import Summary, summarise
-from foible.report.curve import Tick
 from foible.store import Run
 from foible.types import Arm
-from foible.ui.live import Live, Origin, live
+from foible.ui.live import live
+from foible.ui.margins import margins, points_now
 from foible.ui.pages.cards import card
 from foible.ui.render import bench, html, page
 
 LATEST = 8
 _summaries: dict[str, tuple[object, Summary]] = {}
-
-
-@dataclass(frozen=True)
-class Dot:
-    """An origin in the chart of margins, in percent of its box."""
-
-    x: float
-    y: float
-    origin: Origin
-
-
-@dataclass(frozen=True)
-class Margins:
-    """Best margin against evaluations, one dot per origin; `zero` is the height below which the classifier fails."""
-
-    dots: tuple[Dot, ...]
-    zero: float
-    ticks: tuple[Tick, ...]
-    top: float
 
 
 def watch(request: Request) -> Response:
@@ -83,6 +62,7 @@ def _values(request: Request) -> dict[str, Any]:
         return {"name": name, "title": name, "now": live(shared.jobs, name, None), "summary": None}
     with shared.shelf.open(name) as run:
         summary, now = summary_of(run, name), live(shared.jobs, name, run)
+        seen = shared.history.add((name, run.manifest.created), points_now(now.origins))
         latest = [card(run, line.attempt) for line in run.index()[-LATEST:]][::-1]
         return {
             "name": name,
@@ -91,25 +71,8 @@ def _values(request: Request) -> dict[str, Any]:
             "summary": summary,
             "classes": run.classes,
             "cards": latest,
-            "margins": margins(now, summary.facts.budget_evaluations),
+            "margins": margins(now.origins, seen, summary.facts.budget_evaluations),
         }
-
-
-def margins(now: Live, budget: int) -> Margins | None:
-    """Place the origins in the chart."""
-    placed = [o for o in now.origins if o.best is not None]
-    if not placed:
-        return None
-    scores = [o.best for o in placed if o.best is not None]
-    high, low = max(1e-6, *scores), min(0.0, *scores)
-    span, reach = (high - low) * 1.1, max(budget, *(o.evaluations for o in placed))
-    top = high + 0.05 * (high - low)
-    dots = tuple(Dot(100 * o.evaluations / reach, 100 * (top - (o.best or 0.0)) / span, o) for o in placed)
-    return Margins(dots, 100 * top / span, _ticks(reach), top)
-
-
-def _ticks(reach: int, parts: Sequence[float] = (0, 0.25, 0.5, 0.75, 1)) -> tuple[Tick, ...]:
-    return tuple(Tick(100 * p, f"{reach * p:,.0f}") for p in parts)
 
 
 routes = [

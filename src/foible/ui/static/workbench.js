@@ -12,9 +12,10 @@ const form = (url, values) => fetch(url, {
 // Set up: every change is sent, the panel says what it means; models are tried when one of them changes.
 const setup = document.getElementById("setup");
 if (setup) {
-  const panel = document.getElementById("panel"), probe = document.getElementById("probe");
+  const panel = document.getElementById("panel"), probe = document.getElementById("probe"), own = document.getElementById("own");
   const values = () => new FormData(setup);
-  const models = () => ["domain", "generator", "classifier", "reference"].map(k => values().get(k)).join(" ");
+  const tryOn = ["domain", "generator", "classifier", "reference", ...[...own.querySelectorAll("[name]")].map(field => field.name)];
+  const models = () => JSON.stringify(tryOn.map(name => values().get(name)));
   let timer, tried = "", asked = 0;
 
   const refresh = async () => {
@@ -24,35 +25,46 @@ if (setup) {
       if (mine !== asked) return;
       const open = panel.querySelector("details")?.open;
       panel.innerHTML = said.html;
+      const wrong = [...panel.querySelectorAll("[data-field]")].map(problem => problem.dataset.field);
+      setup.querySelectorAll("[aria-describedby]").forEach(field => field.setAttribute("aria-invalid", wrong.includes(field.name)));
       if (open && panel.querySelector("details")) panel.querySelector("details").open = true;
-      if (said.ready && models() !== tried) tryModels();
+      if (models() === tried) return;
+      if (said.ready) tryModels();
+      else if (tried) { tried = ""; probe.innerHTML = '<p class="about">It is tried again as soon as the set-up makes sense.</p>'; }
     } catch (error) { panel.insertAdjacentHTML("afterbegin", '<p class="problem">The workbench does not answer. Is it still running?</p>'); }
   };
   const tryModels = async () => {
     const mine = tried = models();
     probe.innerHTML = '<p class="about busy">Trying the classifier on real images…</p>';
-    const said = await form("/setup/probe", values());
+    const said = await form("/setup/probe", values()).catch(() => null);
     if (mine !== tried) return;
-    probe.innerHTML = said.html;
+    if (said) probe.innerHTML = said.html;
     refresh();
   };
   const fit = () => { // what cannot be chosen is out of reach
     const field = name => setup.elements[name], genetic = field("search").value === "genetic";
     field("survivors").max = Math.max(2, Number(field("population").value) - 1);
     field("evaluations").min = genetic ? field("population").value : 25;
-    setup.querySelectorAll("[data-if]").forEach(part => {
-      const [name, wanted] = part.dataset.if.split("=");
-      part.hidden = values().get(name) !== wanted;
-      [part, ...part.querySelectorAll("input")].forEach(input => { input.disabled = part.hidden; });
-    });
     const domain = values().get("domain");
     setup.querySelectorAll("[data-domain]").forEach(choice => { choice.hidden = choice.dataset.domain !== domain; });
     ["generator", "classifier"].forEach(name => {
       const shown = [...setup.querySelectorAll(`input[name=${name}]`)].filter(i => !i.closest(".choice").hidden);
       if (!shown.some(i => i.checked) && shown.length) shown[0].checked = true;
     });
+    own.hidden = !setup.querySelector("input[name=classifier]:checked")?.hasAttribute("data-own");
+    setup.querySelectorAll("[data-if]").forEach(part => {
+      const [name, wanted] = part.dataset.if.split("=");
+      part.hidden = values().get(name) !== wanted;
+    });
+    setup.querySelectorAll("input, select, textarea").forEach(input => { // what is out of sight is not sent
+      if (input.closest("[data-if], #own")) input.disabled = Boolean(input.closest("[hidden]"));
+    });
   };
-  setup.addEventListener("input", () => { fit(); clearTimeout(timer); timer = setTimeout(refresh, 200); });
+  setup.addEventListener("input", event => { // what is typed in full is tried once
+    fit();
+    clearTimeout(timer);
+    timer = setTimeout(refresh, event.target.hasAttribute("data-typed") ? 700 : 200);
+  });
   fit();
   refresh();
 
@@ -66,6 +78,7 @@ if (setup) {
       const label = document.createElement("label"), input = document.createElement("input"), body = document.createElement("span");
       label.className = "choice";
       Object.assign(input, { type: "radio", name: "classifier", value: said.key, checked: true });
+      input.toggleAttribute("data-own", said.own);
       body.className = "body";
       body.append(Object.assign(document.createElement("b"), { textContent: said.name }), Object.assign(document.createElement("small"), { textContent: "your upload; only this browser can see it" }));
       label.append(input, body);
@@ -103,9 +116,10 @@ if (live) {
     if (going()) setTimeout(tick, Math.max(100, 800 - (Date.now() - begun)));
   };
   const swap = (old, part) => {
-    const scrolled = old.querySelector(".tall")?.scrollTop;
+    const scrolled = old.querySelector(".tall")?.scrollTop, link = old.contains(document.activeElement) && document.activeElement.getAttribute("href");
     old.replaceWith(part);
     if (scrolled) part.querySelector(".tall").scrollTop = scrolled;
+    if (link) part.querySelector(`a[href="${CSS.escape(link)}"]`)?.focus(); // whoever uses the keyboard stays where they are
   };
   if (going()) setTimeout(tick, 400);
 }

@@ -1,0 +1,53 @@
+"""Verdicts in words: which validator said what about which question, and the number it stands on.
+
+A verdict of "judge" is the fused answer of all validators: where there is one it decides, and the others are its reasons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from foible.types import Verdict
+
+JUDGE = "judge"
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One verdict as a sentence."""
+
+    accepted: bool
+    text: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked about a finding, the answer (None: not judged), and the verdicts behind it."""
+
+    text: str
+    answer: bool | None
+    reasons: tuple[Reason, ...]
+
+
+def decided(verdicts: Sequence[Verdict], about: str) -> bool | None:
+    """The validators' answer about the image or the label; None when none was asked."""
+    said = [v for v in verdicts if v.about == about]
+    fused = [v for v in said if v.validator == JUDGE]
+    return all(v.accepted for v in fused or said) if said else None
+
+
+def reasons(verdicts: Sequence[Verdict], about: str, expected: str) -> tuple[Reason, ...]:
+    """The verdicts on one question, the fused one first."""
+    said = sorted((v for v in verdicts if v.about == about), key=lambda v: v.validator != JUDGE)
+    return tuple(Reason(v.accepted, _sentence(v, expected)) for v in said)
+
+
+def _sentence(verdict: Verdict, expected: str) -> str:
+    who = "all validators together" if verdict.validator == JUDGE else verdict.validator
+    side = "at or above" if verdict.score >= verdict.threshold else "below"
+    if verdict.about == "image":
+        claim = "an image of the domain" if verdict.accepted else "not an image of the domain"
+    else:
+        claim = f"still shows {expected}" if verdict.accepted else f"does not show {expected} any more"
+    return f"{who}: {claim} ({verdict.score:.2f}, {side} the threshold {verdict.threshold:.2f})"

@@ -1,0 +1,176 @@
+"""Retake the pictures of the workbench for the documentation: `python -m tests.browser.screenshots`.
+
+Real runs of the models that come with foible, in a folder that is thrown away. `--looks` takes every page in light and
+dark, 1280 and 400 pixels wide, into a folder to look through.
+"""
+
+import argparse
+import io
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+from foible.store import open_run
+from foible.zoo import entry, load_model
+
+from .conftest import ARGUMENTS, SLOW, chromium_path, close_bench, open_bench
+
+DOCS = Path(__file__).parents[2] / "docs" / "workbench"
+LOOKS = {f"{width}-{scheme}": (width, scheme) for width in (1280, 400) for scheme in ("light", "dark")}
+TALLEST = 1500  # pixels kept of a page in the documentation
+COLOURS = 128
+EXTRA = (("setup", "400-dark"), ("failures", "1280-dark"), ("watch", "400-light"))
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A page: where it is, and what to do there before the picture."""
+
+    name: str
+    path: str
+    prepare: Callable[[Page], object] = lambda _: None
+
+
+def measured(page: Page) -> None:
+    page.locator("#panel .cost b").wait_for(timeout=SLOW)
+
+
+def uploaded(model: Path) -> Callable[[Page], None]:
+    def prepare(page: Page) -> None:
+        page.locator("#file").set_input_files(model)
+        page.get_by_text("is here.").wait_for(timeout=SLOW)
+        page.get_by_text("How it wants its images").click()
+        page.get_by_label("Value range").fill("0,1")
+        page.get_by_text("(as you say)").first.wait_for(timeout=SLOW)
+        measured(page)
+        page.locator("#classifiers").scroll_into_view_if_needed()
+
+    return prepare
+
+
+def walked(page: Page) -> None:
+    page.locator("#way-step:enabled").wait_for(timeout=SLOW)
+    page.locator("#way-step").press("End")
+
+
+def asked(page: Page) -> None:
+    page.get_by_label("Your name").fill("someone")
+    page.get_by_role("button", name="Begin").click()
+    page.locator("#choices button").first.wait_for(timeout=SLOW)
+
+
+def watched(page: Page) -> None:
+    page.locator(".card").nth(3).wait_for(timeout=SLOW)
+    page.locator(".chart polyline").first.wait_for(timeout=SLOW)
+
+
+def start_long_run(page: Page) -> None:
+    """A run that is still going when its picture is taken."""
+    page.goto("/setup?recipe=demo&attempts=2000&baseline=0&name=going")
+    measured(page)
+    page.get_by_role("button", name="Start the run").click()
+    page.wait_for_url("**/runs/going")
+
+
+def make_runs(folder: Path) -> None:
+    """Two finished runs that start from the same images."""
+    for name, *changes in (("demo",), ("smaller-steps", "search.extent=low", "title=Smaller steps", "attempts=15")):
+        words = [word for change in changes for word in ("--set", change)]
+        command = ["run", "demo", "--out", str(folder / name), "--quiet", *words]
+        subprocess.run([sys.executable, "-m", "foible", *command], check=True)
+
+
+def save_network(path: Path) -> Path:
+    """The zoo's classifier as a file of one's own."""
+    network = load_model(entry("mnist-deepconv").path(), "classifiers").module.eval()
+    torch.jit.trace(network, torch.rand(2, 1, 28, 28)).save(str(path))
+    return path
+
+
+def shots(runs: Path, model: Path) -> list[Shot]:
+    line = open_run(runs / "demo").index()[0]
+    return [
+        Shot("watch", "/runs/going", watched),
+        Shot("runs", "/"),
+        Shot("setup", "/setup", measured),
+        Shot("own-classifier", "/setup", uploaded(model)),
+        Shot("overview", "/runs/demo"),
+        Shot("failures", "/runs/demo/findings"),
+        Shot("finding", f"/runs/demo/findings/{line.attempt}", walked),
+        Shot("compare", "/compare?run=demo&run=smaller-steps"),
+        Shot("judge", "/runs/demo/judge", asked),
+        Shot("export", "/runs/demo/export"),
+        Shot("nothing-here", "/runs/none"),
+    ]
+
+
+def take(page: Page, shot: Shot, tallest: int | None = None) -> bytes:
+    page.goto(shot.path)
+    shot.prepare(page)
+    page.wait_for_load_state("networkidle")
+    picture = page.screenshot(full_page=True)
+    return small(picture, tallest) if tallest else picture
+
+
+def small(picture: bytes, tallest: int) -> bytes:
+    """A picture with a palette, cut at a height."""
+    image = Image.open(io.BytesIO(picture)).convert("RGB")
+    image = image.crop((0, 0, image.width, min(image.height, tallest)))
+    buffer = io.BytesIO()
+    image.quantize(COLOURS, dither=Image.Dither.NONE).save(buffer, "PNG", optimize=True)
+    return buffer.getvalue()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--looks", type=Path, help="take every page in all four looks into this folder")
+    parser.add_argument("--runs", type=Path, help="make the runs here and keep them for the next time")
+    parser.add_argument("--only", nargs="*", help="names of pages")
+    chosen = parser.parse_args()
+    folder = chosen.looks or DOCS
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
+        runs, model = chosen.runs or Path(scratch) / "runs", save_network(Path(scratch) / "my-network.pt")
+        make_runs(runs)
+        bench = open_bench(runs, environment={"FOIBLE_CACHE": f"{scratch}/cache"})
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=ARGUMENTS)
+
+        def sit_down(look: str) -> Page:
+            width, scheme = LOOKS[look]
+            page = browser.new_page(
+                base_url=bench.address, viewport={"width": width, "height": 860}, color_scheme=scheme
+            )
+            page.set_default_timeout(SLOW)
+            return page
+
+        try:
+            shutil.rmtree(runs / "going", ignore_errors=True)
+            start_long_run(sit_down("1280-light"))
+            for shot in shots(runs, model):
+                if chosen.only and shot.name not in chosen.only:
+                    continue
+                looks = LOOKS if chosen.looks else ["1280-light", *(look for name, look in EXTRA if name == shot.name)]
+                for look in looks:
+                    suffix = "" if look == "1280-light" and not chosen.looks else f"-{look}"
+                    picture = take(sit_down(look), shot, None if chosen.looks else TALLEST)
+                    (folder / f"{shot.name}{suffix}.png").write_bytes(picture)
+                    print(f"{shot.name}{suffix}.png: {len(picture) / 1000:.0f} kB", flush=True)
+        finally:
+            page = sit_down("1280-light")
+            page.goto("/runs/going")
+            page.get_by_role("button", name="Stop").click()
+            page.locator("[data-state=interrupted]").wait_for(timeout=SLOW)
+            browser.close()
+            close_bench(bench)
+
+
+if __name__ == "__main__":
+    main()
