@@ -1,1 +1,1 @@
-"""Validators: does a failure count? None is built in yet; the registry table `validators` takes them."""
+"""Validators: does a failure count? One file each; `judge` weighs what the others see."""

@@ -1,0 +1,63 @@
+"""What the judge costs, and what it is worth inside the search.
+
+The published MNIST setting twice, on the same origins and the same budget: ending at a confirmed failure, and ending only
+at a failure that counts (`stop = "counts"`). Random search with the same origins, budget and rule stands beside both.
+Reported: failures that are valid and keep their label, over accepted origins, and evaluations spent per such failure. The
+cost of judging is the time of the judge on one finding over the time of the search per finding.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from foible.campaign import assemble, load_recipe, run
+from foible.metrics import rate
+from foible.store import open_run
+from foible.types import Arm, Status
+from measure import seconds, write
+
+
+def counted(stop: str, attempts: int, recipe: str) -> dict[str, Any]:
+    campaign = assemble(load_recipe(recipe, {"attempts": attempts, "baseline.attempts": attempts, "stop": stop}))
+    with tempfile.TemporaryDirectory() as folder:
+        took = seconds(lambda: run(campaign, Path(folder) / "run"))
+        opened = open_run(Path(folder) / "run")
+        figures: dict[str, Any] = {"seconds": took}
+        for arm in (Arm.SEARCH, Arm.BASELINE):
+            outcomes, findings = list(opened.outcomes(arm)), list(opened.findings(arm))
+            accepted = sum(o.status is not Status.REJECTED for o in outcomes)
+            good = sum(all(v.accepted for v in f.verdicts) for f in findings)
+            spent = sum(o.evaluations for o in outcomes)
+            share = rate(good, accepted)
+            figures[str(arm)] = {
+                "accepted_origins": accepted,
+                "confirmed": len(findings),
+                "that_count": good,
+                "share": share.share,
+                "interval": [share.low, share.high],
+                "evaluations_per_failure_that_counts": spent / good if good else None,
+            }
+        image = opened.image(next(opened.findings()).image)[None]
+    (judge,) = campaign.validators
+    label = campaign.data.labels[:1]
+    judge(image, label)
+    one = statistics.median(seconds(lambda: judge(image, label)) for _ in range(20))
+    figures["judging_over_searching"] = one / (took / max(1, figures[str(Arm.SEARCH)]["confirmed"]))
+    return figures
+
+
+def main() -> None:
+    options = argparse.ArgumentParser()
+    options.add_argument("--recipe", default="gift-mnist-vae-high")
+    options.add_argument("--attempts", type=int, default=60)
+    chosen = options.parse_args()
+    figures = {stop: counted(stop, chosen.attempts, chosen.recipe) for stop in ("confirmed", "counts")}
+    write("judge_in_search", figures | {"recipe": chosen.recipe, "attempts": chosen.attempts})
+
+
+if __name__ == "__main__":
+    main()
