@@ -34,7 +34,9 @@ class Status(StrEnum):
     """How the search from one origin ended."""
 
     REJECTED = "rejected"  # the classifier already gets the origin wrong: set apart, never searched
-    HELD = "held"  # the budget is spent and no failure was seen (where only those that count end a search: none of them)
+    HELD = (
+        "held"  # the budget is spent and no failure was seen (where only those that count end a search: none of them)
+    )
     LOST = "lost"  # failures were seen, none survived rounding to an 8-bit image and a second look
     FOUND = "found"  # a failure that survives both
 

@@ -13,6 +13,8 @@ from torch.nn import functional
 from foible.errors import MissingExtra
 from foible.validators.parts import Closeness, Head, squashed
 
+HELD_BACK = 0.01  # inverse strength of the penalty on weights
+
 
 def temperatures_for(logits: Tensor, labels: Tensor) -> Tensor:
     """For every member of a panel the number by which its logits (N, R, classes) are best divided (R,).
@@ -59,17 +61,23 @@ def head_for(places: Tensor, valid: Tensor, hidden: int, seed: int) -> Head:
 
 
 def weights_for(evidence: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
-    """Weights (evidence,) and bias of a logistic regression; no evidence may speak against itself."""
+    """Weights (evidence,) and bias of a logistic regression; no evidence may speak against itself.
+
+    It is held back strongly, in units of the spread among good images: made-up bad images are so easy to tell that a free
+    regression would stake everything on whichever evidence happens to tell these ones best.
+    """
     _needs_sklearn()
     from sklearn.linear_model import LogisticRegression
 
+    unit = evidence[truth == 1].std(0).clamp_min(1e-6)
     used = torch.ones(evidence.shape[1], dtype=torch.bool)
     while True:  # drop what would get a negative weight: it only corrects another one's excess
-        fit = LogisticRegression(class_weight="balanced").fit(evidence[:, used].numpy(), truth.long().numpy())
+        shown = (evidence / unit)[:, used].numpy()
+        fit = LogisticRegression(C=HELD_BACK, class_weight="balanced").fit(shown, truth.long().numpy())
         if (fit.coef_[0] >= 0).all():
             weights = torch.zeros(evidence.shape[1])
             weights[used] = torch.tensor(fit.coef_[0], dtype=torch.float32)
-            return weights, torch.tensor(fit.intercept_[0], dtype=torch.float32)
+            return weights / unit, torch.tensor(fit.intercept_[0], dtype=torch.float32)
         used[used.nonzero()[:, 0][int(fit.coef_[0].argmin())]] = False
 
 
