@@ -122,16 +122,21 @@ def barred(images: Images, labels: Tensor) -> Images:  # noqa: ARG001
     return torch.where(slits[:, None] if across else slits, images, torch.rand(len(images), images.shape[1], 1, 1))
 
 
-def crumpled(images: Images, labels: Tensor) -> Images:
-    """Three images on top of each other, each turned its own way."""
-    return torch.maximum(overlay(images, labels), images.flip(0, 2, 3) * 0.9)
+def scattered(images: Images, labels: Tensor) -> Images:  # noqa: ARG001
+    """Every pixel taken from a random place nearby, up to a third of the image away."""
+    count, channels, height, width = images.shape
+    rows = torch.arange(height)[:, None] + (_spread(count, height, width) * height / 3).long()
+    columns = torch.arange(width) + (_spread(count, height, width) * width / 3).long()
+    places = rows.clamp(0, height - 1) * width + columns.clamp(0, width - 1)
+    flat = images.flatten(2).gather(2, places.flatten(1)[:, None].expand(-1, channels, -1))
+    return flat.unflatten(2, (height, width))
 
 
 FITTED: Mapping[str, Kind] = {
     k.__name__: k for k in (noise, drowned, blend, overlay, erased, broken, blank, saturated, smeared, shuffled)
 }
 WEIGHED: Mapping[str, Kind] = {k.__name__: k for k in (collage, peppered, torn)}
-MEASURED: Mapping[str, Kind] = {k.__name__: k for k in (kneaded, mosaic, barred, crumpled)}
+MEASURED: Mapping[str, Kind] = {k.__name__: k for k in (kneaded, mosaic, barred, scattered)}
 
 
 def mixture(images: Images, labels: Tensor, kinds: Mapping[str, Kind], share: int = 3) -> Images:
@@ -173,6 +178,10 @@ def _blocks(images: Images, side: int) -> Tensor:
     """A random number per block of pixels: (N, 1, H, W)."""
     coarse = torch.rand(len(images), 1, -(-images.shape[2] // side), -(-images.shape[3] // side))
     return functional.interpolate(coarse, scale_factor=side)[:, :, : images.shape[2], : images.shape[3]]
+
+
+def _spread(*shape: int) -> Tensor:
+    return 2 * torch.rand(*shape) - 1
 
 
 def _between(images: Images, low: float, high: float) -> Tensor:
