@@ -8,7 +8,7 @@ import sys
 import pytest
 from playwright.sync_api import expect
 
-from foible.store.answers import NOTHING, read_answers
+from foible.store.answers import NOTHING, read_answers, read_ratings
 from foible.store.layout import Layout
 from foible.survey.key import load_keys
 
@@ -105,6 +105,62 @@ def test_a_survey_goes_out_and_comes_back(rater, run, tmp_path):
         and report["people"][0]["checks"]["share"] == 1
     )
     assert "1 person, 8 answers on 8 of" in foible("survey", "report", run)
+
+
+def test_ratings_of_two_classes_go_out_and_come_back(rater, run, tmp_path):
+    foible("survey", run, "--ratings", "--images", 4, "--checks", 2, "--out", tmp_path / "ratings.html")
+    [key] = load_keys(Layout(run)).values()
+    questions = list(key.questions.values())
+    page = rater(tmp_path / "ratings.html")
+    page.set_viewport_size({"width": 380, "height": 720})
+    begin(page, "Ada")
+    count, groups = page.locator("#count"), page.get_by_role("group")
+
+    def press(question):  # the class it came from: 4 for findings, 5 for checks; the other: 2
+        for rating in question.turn((5 if question.attempt is None else 4, 2)):
+            page.keyboard.press(str(rating))
+
+    expect(groups).to_have_count(2)
+    first, second = (key.classes[k] for k in questions[0].turn(questions[0].rated))
+    expect(groups.nth(0)).to_contain_text(f"How much does this look like {first}?")
+    expect(groups.nth(1)).to_contain_text(f"How much does this look like {second}?")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert sum(page.get_by_role("button", name="clearly").nth(1).bounding_box()[k] for k in ("y", "height")) <= 720
+    for key_of_no_rating in "06x":
+        page.keyboard.press(key_of_no_rating)
+    expect(page.locator("[aria-pressed=true]")).to_have_count(0)
+
+    page.keyboard.press("3")
+    expect(groups.nth(0).locator("[aria-pressed=true]")).to_have_text("3in part")
+    expect(count).to_have_text("1 of 6")
+    page.keyboard.press("Backspace")
+    expect(page.locator("[aria-pressed=true]")).to_have_count(0)
+    groups.nth(1).get_by_role("button", name="a little").click()  # the second question may be answered first
+    expect(page.locator(".next")).to_contain_text(f"look like {first}?")
+    page.keyboard.press("Backspace")
+    for k in range(3):
+        expect(count).to_have_text(f"{k + 1} of 6")
+        press(questions[k])
+    page.keyboard.press("1")
+    page.keyboard.press("Backspace")
+    expect(count).to_have_text("4 of 6")
+    page.keyboard.press("Backspace")
+    expect(count).to_have_text("3 of 6")
+    page.keyboard.press("1")  # half an answer is not kept
+
+    page.reload()
+    expect(page.locator("#before")).to_contain_text("2 of 6 answered")
+    page.get_by_role("button", name="Begin").click()
+    for k in range(2, 6):
+        expect(count).to_have_text(f"{k + 1} of 6")
+        press(questions[k])
+    expect(page.locator("#done")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download").click()
+    download.value.save_as(tmp_path / "answers.csv")
+    assert "Ada: 4 answers taken, attention checks 2 of 2" in foible("survey", "import", run, tmp_path / "answers.csv")
+    assert {(r.person, r.source, r.target) for r in read_ratings(Layout(run))} == {("Ada", 4, 2)}
+    assert "1 person, 4 ratings of two classes on 4 of" in foible("survey", "report", run)
 
 
 def test_two_people_at_one_browser_do_not_mix(rater, run, tmp_path):

@@ -32,6 +32,34 @@ def test_the_short_form_and_the_long_form_are_the_same(run, tmp_path):
         assert foible(*words).returncode == 0
 
 
+def test_two_people_rate_findings_for_two_classes(run, tmp_path):
+    folder = run.layout.folder
+    made = foible("survey", folder, "--ratings", "--images", 9, "--order", "shuffled")
+    assert made.returncode == 0 and "9 of 40 findings and 1 attention checks" in made.stdout
+    assert (folder / "ratings.html").is_file() and not (folder / "survey.html").exists()
+    [key] = load_keys(run.layout).values()
+    for name, origin in (("Ada", 4), ("Ben", 5)):
+        rows = [
+            f"{key.survey},{item},{name},{first},{second},2.5,2026-01-01T00:00:00+00:00"
+            for item, question in key.questions.items()
+            for first, second in [question.turn((origin, 1 + (question.attempt or 0) % 2))]
+        ]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["survey,item,person,first,second,seconds,given", *rows, ""]))
+    taken = foible("survey", "import", folder, tmp_path / "Ada.csv", tmp_path / "Ben.csv")
+    assert taken.returncode == 0 and "Ben: 9 answers taken, attention checks 1 of 1" in taken.stdout
+    report = json.loads(foible("survey", "report", folder, "--json").stdout)
+    odd = sum((question.attempt or 0) % 2 for question in key.questions.values())
+    ratings = report["ratings"]
+    assert (report["answers"], ratings["ratings"], ratings["rated"], ratings["fair"]) == (0, 18, 9, True)
+    assert ratings["confusion"]["value"] == pytest.approx(1.5 + odd / 9), "5 - 4.5 + the rating for the target"
+    assert ratings["acceptability"]["value"] == pytest.approx(5.5 + odd / 9)
+    assert ratings["bias"]["low"] <= ratings["bias"]["value"] == pytest.approx(3.5 - odd / 9)
+    assert [(a["level"], a["alpha"]["value"]) for a in ratings["agreement"]][1] == ("ordinal", 1)
+    text = foible("survey", "report", folder).stdout
+    assert "2 people, 18 ratings of two classes on 9 of 40 findings" in text and "alpha, ordinal" in text
+    assert foible("report", folder).returncode == 0, "the report on the run does not mind"
+
+
 def test_what_is_wrong_is_said_without_a_traceback(run, tmp_path):
     folder = run.layout.folder
     nobody = foible("survey", "report", folder)

@@ -62,6 +62,27 @@ def test_alpha_on_published_examples(rows, alpha):
     assert krippendorff_alpha(ballots(people(*rows))) == pytest.approx(alpha, abs=5e-4)
 
 
+@pytest.mark.parametrize(
+    ("rows", "alpha"),
+    [
+        (("123321412...", "1233224125.3", ".3332342251.", "12332441251."), 0.815),  # Krippendorff, section D
+        ((".....34121133.3", "1.213343.......", "..21344.21133.4"), 0.807),  # three coders, fifteen units
+    ],
+)
+def test_ordinal_alpha_on_published_examples(rows, alpha):
+    table = ballots(people(*rows), answers=range(1, 6))
+    assert krippendorff_alpha(table, "ordinal") == pytest.approx(alpha, abs=5e-4)
+
+
+def test_ordinal_alpha_by_hand():
+    """Two people say 1 1, 2 2, 2 3. Middles of their ranks: 1, 3.5, 5.5. Observed: the last pair, both ways, 2 * 2^2."""
+    table = ballots(people("122", "123"), answers=range(1, 6))
+    assert table.shape == (3, 5)
+    expected = 2 * (2 * 3 * 2.5**2 + 2 * 1 * 4.5**2 + 3 * 1 * 2**2)
+    assert krippendorff_alpha(table, "ordinal") == pytest.approx(1 - 5 * 8 / expected)
+    assert krippendorff_alpha(ballots(people("11", "11"), range(1, 6)), "ordinal") is None
+
+
 def test_alpha_of_two_people_by_hand():
     """Ten items, 0 and 1, six agreements (Krippendorff, section A): n = 20, o_01 = 4, n_0 = 14, n_1 = 6."""
     table = ballots(people("0100000010", "1110010000"))

@@ -92,8 +92,9 @@ def test_the_page_holds_no_answers(survey):
     run, made, key = survey
     page = made.page.read_text()
     content = json.loads(re.search(r'id="content">(.*?)</script>', page)[1])
-    assert set(content) == {"survey", "items", "choices"}
-    assert [set(i) for i in content["items"]] == [{"item", "picture"}] * 12
+    assert set(content) == {"survey", "columns", "said", "items", "choices"}
+    assert [set(i) for i in content["items"]] == [{"item", "picture", "classes"}] * 12
+    assert not any(i["classes"] for i in content["items"])
     assert [i["item"] for i in content["items"]] == list(key.questions)
     assert sum(q.expected is not None for q in key.questions.values()) == 4
     assert {len(name) for name in key.questions} == {12}

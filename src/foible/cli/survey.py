@@ -33,7 +33,10 @@ class Order(StrEnum):
 def make(
     run: RunArgument,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The page [default: RUN/survey.html].", show_default=False)
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="The page [default: RUN/survey.html or RUN/ratings.html].", show_default=False
+        ),
     ] = None,
     images: Annotated[int, typer.Option(min=1, help="How many findings to show at most.")] = 100,
     checks: Annotated[
@@ -49,6 +52,10 @@ def make(
     ] = 0.05,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the choice and the order.")] = 0,
     data: Data = None,
+    ratings: Annotated[
+        bool,
+        typer.Option("--ratings", help="Ask how much (1 to 5) it looks like the expected class and the predicted one."),
+    ] = False,
 ) -> int:
     """Make a page on which people say what they see.
 
@@ -59,13 +66,23 @@ def make(
     from foible.survey import make_survey
 
     opened = open_run(run)
-    made = make_survey(opened, out or run / "survey.html", images, checks, order.value, seed, data)
+    made = make_survey(
+        opened,
+        out or run / ("ratings.html" if ratings else "survey.html"),
+        images,
+        checks,
+        order.value,
+        seed,
+        data,
+        ratings,
+    )
     found = len(opened.index())
     print(f"{made.page}: {made.images} of {found} findings and {made.checks} attention checks, survey {made.name}")
-    print(
-        f"for a share of all {found} findings within ±{100 * margin:g} % (95 %), show {needed(margin, found)} of them "
-        "at random: --order shuffled"
-    )
+    if not ratings:
+        print(
+            f"for a share of all {found} findings within ±{100 * margin:g} % (95 %), show {needed(margin, found)} of "
+            "them at random: --order shuffled"
+        )
     print(f"send the page to people; then: foible survey import {run} answers.csv")
     return 0
 
@@ -103,7 +120,7 @@ def report(
 ) -> int:
     """Say what people see and how far they agree.
 
-    Validators are scored against the majority of people. --recalibrate writes thresholds that the judge can use.
+    Validators are scored against the majority of people; ratings of two classes have a part of their own. --recalibrate writes thresholds that the judge can use.
     """
     from foible.store import open_run
     from foible.survey.recalibrate import recalibrated

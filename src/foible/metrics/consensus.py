@@ -5,26 +5,33 @@ answers), how often each answer was given to each item. Who gave it does not mat
 
 Fleiss' kappa. Fleiss, Psychological Bulletin 76 (1971): every item has the same number of answers n.
   P_i = sum_j n_ij (n_ij - 1) / (n (n - 1)),  p_j = share of answer j,  kappa = (mean P_i - sum p_j^2) / (1 - sum p_j^2).
-Krippendorff's alpha, nominal. Krippendorff, Content Analysis (2004), chapter 11: items may lack answers; those with
-fewer than two are left out. With n_i answers to item i and n in all that can be paired,
-  D_o = sum_i (n_i^2 - sum_j n_ij^2) / (n_i - 1) / n,  D_e = (n^2 - sum_j n_j^2) / (n (n - 1)).
+Krippendorff's alpha. Krippendorff, Content Analysis (2004), chapter 11: items may lack answers; those with fewer than
+two are left out. With n_i answers to item i, n in all that can be paired, and d_jk how far answers j and k are apart,
+  D_o = sum_i sum_jk n_ij n_ik d_jk / (n_i - 1) / n,  D_e = sum_jk n_j n_k d_jk / (n (n - 1)).
+  nominal: d_jk = 1 for j != k.  ordinal: d_jk = (n_j / 2 + the answers that rank between j and k + n_k / 2)^2.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 Ballots = NDArray[np.int64]
+Level = Literal["nominal", "ordinal"]
 
 
-def ballots(by_person: Iterable[Mapping[int, Hashable]]) -> Ballots:
-    """The table (items, answers) of everybody's answers, given as item -> answer for each person."""
+def ballots(by_person: Iterable[Mapping[int, Hashable]], answers: Iterable[Hashable] = ()) -> Ballots:
+    """The table (items, answers) of everybody's answers, given as item -> answer for each person.
+
+    Its columns are `answers` in their order, then all others as they come.
+    """
     people = list(by_person)
+    given = [answer for mine in people for answer in mine.values()]
     rows = {item: k for k, item in enumerate(sorted({item for mine in people for item in mine}))}
-    columns = {answer: k for k, answer in enumerate(dict.fromkeys(a for mine in people for a in mine.values()))}
+    columns = {answer: k for k, answer in enumerate(dict.fromkeys([*answers, *given]))}
     table = np.zeros((len(rows), len(columns)), dtype=np.int64)
     for mine in people:
         for item, answer in mine.items():
@@ -45,12 +52,24 @@ def fleiss_kappa(table: Ballots) -> float | None:
     return None if expected == 1 else (observed - expected) / (1 - expected)
 
 
-def krippendorff_alpha(table: Ballots) -> float | None:
-    """Nominal alpha; None when no item has two answers or only one answer was ever given."""
+def krippendorff_alpha(table: Ballots, level: Level = "nominal") -> float | None:
+    """Alpha; None when no item has two answers or only one answer was ever given.
+
+    Args:
+        table: the ballots.
+        level: "nominal" for answers without an order, "ordinal" where the columns rank from low to high.
+    """
     table = table[table.sum(1) >= 2]
-    answers, total = table.sum(1), int(table.sum())
-    expected = total**2 - int((table.sum(0) ** 2).sum())
+    often, total = table.sum(0), int(table.sum())
+    apart = _ranks_apart(often) if level == "ordinal" else 1.0 - np.eye(len(often))
+    expected = float(often @ apart @ often)
     if expected == 0:
         return None
-    observed = float(((answers**2 - (table**2).sum(1)) / np.maximum(answers - 1, 1)).sum())
+    observed = float((((table @ apart) * table).sum(1) / (table.sum(1) - 1)).sum())
     return 1 - (total - 1) * observed / expected
+
+
+def _ranks_apart(often: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The squared distances between the middles of the ranks that each answer takes up."""
+    middle = often.cumsum() - often / 2
+    return np.asarray((middle[:, None] - middle[None, :]) ** 2, dtype=np.float64)

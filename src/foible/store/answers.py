@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import astuple, dataclass
+from typing import Any
 
 from foible.errors import RecipeError
 from foible.store.database import connect, database_errors
@@ -28,6 +29,9 @@ CREATE TABLE IF NOT EXISTS answers (
 CREATE TABLE IF NOT EXISTS checks (
   survey TEXT NOT NULL, item TEXT NOT NULL, person TEXT NOT NULL, answer INTEGER NOT NULL, expected INTEGER NOT NULL,
   seconds REAL, given TEXT NOT NULL, PRIMARY KEY (survey, item, person));
+CREATE TABLE IF NOT EXISTS ratings (
+  arm TEXT NOT NULL, attempt INTEGER NOT NULL, person TEXT NOT NULL, source INTEGER NOT NULL, target INTEGER NOT NULL,
+  given TEXT NOT NULL, seconds REAL, survey TEXT, PRIMARY KEY (arm, attempt, person));
 """
 LATER_COLUMNS = {"seconds": "REAL", "survey": "TEXT"}  # that databases of the first release lack
 
@@ -45,8 +49,21 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Rating:
+    """How much a finding looks, to one person, like the class it came from (source) and the class it is taken for."""
+
+    attempt: int
+    person: str
+    source: int
+    target: int
+    given: str
+    seconds: float | None = None
+    survey: str | None = None
+
+
+@dataclass(frozen=True)
 class CheckAnswer:
-    """What one person sees in a real image whose class is known."""
+    """What one person sees in a real image whose class is known; of two classes, the one they rate higher."""
 
     survey: str
     item: str
@@ -94,26 +111,23 @@ def keeping(votes: Counter[int], label: int) -> float | None:
 
 def read_answers(layout: Layout) -> Answers:
     """All answers given so far."""
-    if not layout.answers.is_file():
-        return Answers({})
-    with database_errors(layout.answers), closing(connect(layout.answers)) as database:
-        rows = database.execute("SELECT person, attempt, answer FROM answers WHERE arm = 'search'").fetchall()
     people: dict[str, dict[int, int]] = {}
-    for person, attempt, answer in rows:
+    for person, attempt, answer in _read(layout, "answers", "person, attempt, answer", "WHERE arm = 'search'"):
         people.setdefault(person, {})[attempt] = answer
     return Answers(people)
 
 
 def read_checks(layout: Layout) -> list[CheckAnswer]:
     """All answers to attention checks, those of people who were left out included."""
-    if not layout.answers.is_file():
-        return []
-    with database_errors(layout.answers), closing(connect(layout.answers)) as database:
-        if not database.execute("PRAGMA table_info(checks)").fetchall():
-            return []  # a database of the first release
-        columns = "survey, item, person, answer, expected, seconds, given"
-        rows = database.execute(f"SELECT {columns} FROM checks ORDER BY person, survey, item").fetchall()
-    return [CheckAnswer(*row) for row in rows]
+    columns = "survey, item, person, answer, expected, seconds, given"
+    return [CheckAnswer(*row) for row in _read(layout, "checks", columns, "ORDER BY person, survey, item")]
+
+
+def read_ratings(layout: Layout) -> list[Rating]:
+    """All ratings of two classes given so far."""
+    columns = "attempt, person, source, target, given, seconds, survey"
+    rows = _read(layout, "ratings", columns, "WHERE arm = 'search' ORDER BY person, attempt")
+    return [Rating(*row) for row in rows]
 
 
 def give_answer(layout: Layout, person: str, attempt: int, answer: int) -> None:
@@ -121,7 +135,9 @@ def give_answer(layout: Layout, person: str, attempt: int, answer: int) -> None:
     add_answers(layout, [Answer(attempt, person, answer, now())])
 
 
-def add_answers(layout: Layout, answers: Iterable[Answer], checks: Iterable[CheckAnswer] = ()) -> None:
+def add_answers(
+    layout: Layout, answers: Iterable[Answer], checks: Iterable[CheckAnswer] = (), ratings: Iterable[Rating] = ()
+) -> None:
     """Note many answers, all or none; a second answer of a person takes the place of the first."""
     with database_errors(layout.answers), closing(_open(layout)) as database, database:
         database.executemany(
@@ -130,6 +146,9 @@ def add_answers(layout: Layout, answers: Iterable[Answer], checks: Iterable[Chec
             map(astuple, answers),
         )
         database.executemany("INSERT OR REPLACE INTO checks VALUES (?, ?, ?, ?, ?, ?, ?)", map(astuple, checks))
+        database.executemany(
+            "INSERT OR REPLACE INTO ratings VALUES ('search', ?, ?, ?, ?, ?, ?, ?)", map(astuple, ratings)
+        )
 
 
 def person_name(text: str) -> str:
@@ -142,6 +161,16 @@ def person_name(text: str) -> str:
 
 def _decided(share: float | None) -> bool | None:
     return None if share is None or share == TIE else share > TIE
+
+
+def _read(layout: Layout, table: str, columns: str, which: str) -> list[tuple[Any, ...]]:
+    """Rows of a table; none where it is missing, as in databases of earlier releases."""
+    if not layout.answers.is_file():
+        return []
+    with database_errors(layout.answers), closing(connect(layout.answers)) as database:
+        if not database.execute(f"PRAGMA table_info({table})").fetchall():
+            return []
+        return database.execute(f"SELECT {columns} FROM {table} {which}").fetchall()
 
 
 def _open(layout: Layout) -> sqlite3.Connection:

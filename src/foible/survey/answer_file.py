@@ -10,22 +10,30 @@ from datetime import datetime
 from pathlib import Path
 
 from foible.errors import FoibleError, RecipeError
+from foible.metrics.ratings import HIGHEST, LOWEST
 from foible.store.answers import NOTHING, OTHER, person_name
+from foible.survey.key import Asks
 
-COLUMNS = ("survey", "item", "person", "answer", "seconds", "given")
+SAID: dict[Asks, tuple[str, ...]] = {"class": ("answer",), "ratings": ("first", "second")}
 WORDS = {"none": NOTHING, "other": OTHER}
 LARGEST = 20_000_000  # bytes
 
 
+def columns(asks: Asks) -> tuple[str, ...]:
+    """The first line of a file with answers of this kind."""
+    return ("survey", "item", "person", *SAID[asks], "seconds", "given")
+
+
 @dataclass(frozen=True)
 class Row:
-    """One line: what a person sees in one image of a survey."""
+    """One line: what a person sees in one image of a survey, a class or two ratings in the order of the page."""
 
     place: str  # "file, line 3"
+    asks: Asks
     survey: str
     item: str
     person: str
-    answer: int
+    said: tuple[int, ...]
     seconds: float
     given: str
 
@@ -35,14 +43,10 @@ def read_rows(path: Path) -> Iterator[Row]:
     lines = csv.reader(_text(path).splitlines(keepends=True), strict=True)
     number = 1
     try:
-        header = next(lines, [])
-        if tuple(header) != COLUMNS:
-            raise RecipeError(
-                f"the first line is not {','.join(COLUMNS)}", "give the file that the survey page has downloaded"
-            )
+        asks = _kind(next(lines, []))
         for number, cells in enumerate(lines, 2):
             if cells:
-                yield _row(f"'{path}', line {number}", cells)
+                yield _row(f"'{path}', line {number}", asks, cells)
     except csv.Error as error:
         raise RecipeError(f"'{path}', line {number}: {error}", "ask for the file again, unchanged") from error
     except FoibleError as error:
@@ -63,16 +67,27 @@ def _text(path: Path) -> str:
     return text
 
 
-def _row(place: str, cells: list[str]) -> Row:
-    if len(cells) != len(COLUMNS):
-        raise RecipeError(f"{len(cells)} values instead of {len(COLUMNS)}", "the file is cut off or was edited")
-    values = dict(zip(COLUMNS, cells, strict=True))
+def _kind(header: list[str]) -> Asks:
+    for asks in SAID:
+        if tuple(header) == columns(asks):
+            return asks
+    known = " or ".join(",".join(columns(asks)) for asks in SAID)
+    raise RecipeError(f"the first line is not {known}", "give the file that the survey page has downloaded")
+
+
+def _row(place: str, asks: Asks, cells: list[str]) -> Row:
+    names = columns(asks)
+    if len(cells) != len(names):
+        raise RecipeError(f"{len(cells)} values instead of {len(names)}", "the file is cut off or was edited")
+    values = dict(zip(names, cells, strict=True))
+    read = _answer if asks == "class" else _rating
     return Row(
         place=place,
+        asks=asks,
         survey=values["survey"],
         item=values["item"],
         person=person_name(values["person"]),
-        answer=_answer(values["answer"]),
+        said=tuple(read(values[name]) for name in SAID[asks]),
         seconds=_seconds(values["seconds"]),
         given=_time(values["given"]),
     )
@@ -84,6 +99,12 @@ def _answer(text: str) -> int:
     if text.isascii() and text.isdecimal() and len(text) < 7:
         return int(text)
     raise RecipeError(f"answer {text[:40]!r} is neither a class number nor none or other", "ask for the file again")
+
+
+def _rating(text: str) -> int:
+    if text in {str(rating) for rating in range(LOWEST, HIGHEST + 1)}:
+        return int(text)
+    raise RecipeError(f"{text[:40]!r} is not a rating from {LOWEST} to {HIGHEST}", "ask for the file again")
 
 
 def _seconds(text: str) -> float:

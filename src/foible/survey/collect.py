@@ -9,10 +9,11 @@ from pathlib import Path
 from foible.errors import RecipeError
 from foible.metrics import Rate, rate
 from foible.store import Run
-from foible.store.answers import Answer, CheckAnswer, add_answers, read_answers
+from foible.store.answers import NOTHING, Answer, CheckAnswer, Rating, add_answers, read_answers, read_ratings
 from foible.survey.answer_file import Row, read_rows
-from foible.survey.key import Key, Question, key_of
+from foible.survey.key import Asks, Key, Question, key_of
 
+WORDS: dict[Asks, str] = {"class": "a class", "ratings": "two ratings"}
 ATTENTIVE = 0.8  # of the checks that a person has answered
 
 
@@ -34,29 +35,50 @@ def collect(run: Run, files: Sequence[Path], keep_all: bool = False) -> list[Col
     stored all the same, so that the report can name them.
     """
     asked = _asked(run, [row for path in files for row in read_rows(path)])
-    people: dict[str, tuple[list[Answer], list[CheckAnswer]]] = {}
-    for row, question in asked:
-        answers, checks = people.setdefault(row.person, ([], []))
-        if question.attempt is not None:
-            answers.append(Answer(question.attempt, row.person, row.answer, row.given, row.seconds, row.survey))
-        elif question.expected is not None:
-            checks.append(
-                CheckAnswer(row.survey, row.item, row.person, row.answer, question.expected, row.seconds, row.given)
-            )
-    before = read_answers(run.layout).by_person
+    said = [_of_finding(row, q, q.attempt) for row, q in asked if q.attempt is not None]
+    checks = [_of_check(row, q, q.expected) for row, q in asked if q.expected is not None]
+    before = _before(run)
     collected = []
-    for person, (answers, checks) in sorted(people.items()):
-        attention = rate(sum(c.right for c in checks), len(checks))
+    for person in sorted({row.person for row, _ in asked}):
+        mine = [s for s in said if s.person == person]
+        right = [c.right for c in checks if c.person == person]
+        attention = rate(sum(right), len(right))
         taken = keep_all or attention.share is None or attention.share >= ATTENTIVE
-        replaced = sum(a.attempt in before.get(person, {}) for a in answers)
-        collected.append(Collected(person, len(answers), replaced, attention, taken))
+        replaced = sum((type(s), person, s.attempt) in before for s in mine)
+        collected.append(Collected(person, len(mine), replaced, attention, taken))
     trusted = {c.person for c in collected if c.taken}
     add_answers(
         run.layout,
-        [a for person, (answers, _) in people.items() if person in trusted for a in answers],
-        [c for _, checks in people.values() for c in checks],
+        [s for s in said if isinstance(s, Answer) and s.person in trusted],
+        checks,
+        [s for s in said if isinstance(s, Rating) and s.person in trusted],
     )
     return collected
+
+
+def _of_finding(row: Row, question: Question, attempt: int) -> Answer | Rating:
+    if question.rated is None:
+        return Answer(attempt, row.person, row.said[0], row.given, row.seconds, row.survey)
+    source, target = question.turn((row.said[0], row.said[1]))
+    return Rating(attempt, row.person, source, target, row.given, row.seconds, row.survey)
+
+
+def _of_check(row: Row, question: Question, expected: int) -> CheckAnswer:
+    """An answer to a check: of two classes the one that is rated higher, and none when they are rated alike."""
+    answer = row.said[0]
+    if question.rated is not None:
+        source, target = question.turn((row.said[0], row.said[1]))
+        answer = NOTHING if source == target else question.rated[int(target > source)]
+    return CheckAnswer(row.survey, row.item, row.person, answer, expected, row.seconds, row.given)
+
+
+def _before(run: Run) -> set[tuple[type[Answer | Rating], str, int]]:
+    """Who has answered for what, and how."""
+    answers = read_answers(run.layout).by_person.items()
+    return {
+        *((Answer, person, attempt) for person, mine in answers for attempt in mine),
+        *((Rating, rating.person, rating.attempt) for rating in read_ratings(run.layout)),
+    }
 
 
 def _asked(run: Run, rows: Sequence[Row]) -> list[tuple[Row, Question]]:
@@ -70,8 +92,10 @@ def _asked(run: Run, rows: Sequence[Row]) -> list[tuple[Row, Question]]:
         key, name = keys[row.survey], (row.survey, row.item, row.person)
         if row.item not in key.questions:
             raise RecipeError(f"{row.place}: survey {key.survey} has no item '{row.item[:40]}'", "the file was edited")
-        if row.answer >= len(key.classes):
-            raise RecipeError(f"{row.place}: there is no class {row.answer}", f"there are {len(key.classes)} classes")
+        if row.asks != key.asks:
+            raise RecipeError(f"{row.place}: survey {key.survey} asks for {WORDS[key.asks]}", "the file was edited")
+        if key.asks == "class" and row.said[0] >= len(key.classes):
+            raise RecipeError(f"{row.place}: there is no class {row.said[0]}", f"there are {len(key.classes)} classes")
         if name in seen:
             raise RecipeError(
                 f"{row.place}: '{row.person}' has answered item '{row.item}' before, in {seen[name].place}",

@@ -5,20 +5,34 @@ It stays in the run folder. The page knows questions by names that say nothing, 
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from foible.errors import RecipeError, StoreError
 from foible.store.layout import Layout, disk_errors
 
+Asks = Literal["class", "ratings"]  # which class is it, or how much is it of two
+
 
 class Question(BaseModel):
-    """One image of a survey: a finding by its attempt, or a real image by its expected class."""
+    """One image of a survey: a finding by its attempt, or a real image by its expected class.
+
+    Where ratings are asked for, `rated` are the two classes: that a finding came from and that it is taken for, or that
+    of a real image and some other. The page asks about them in this order, or `swapped`.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     attempt: int | None = None
     expected: int | None = None
     source: str = ""  # where the real image is from
+    rated: tuple[int, int] | None = None
+    swapped: bool = False
+
+    def turn(self, pair: tuple[int, int]) -> tuple[int, int]:
+        """From the order of `rated` to that of the page, and back."""
+        return (pair[1], pair[0]) if self.swapped else pair
 
 
 class Key(BaseModel):
@@ -30,6 +44,7 @@ class Key(BaseModel):
     created: str
     seed: int
     order: str
+    asks: Asks = "class"
     classes: tuple[str, ...]
     questions: dict[str, Question]
 

@@ -17,8 +17,9 @@ from foible.report.gallery import picture_uri, pixels
 from foible.store import Run
 from foible.store.layout import disk_errors
 from foible.store.manifest import now
-from foible.survey.choices import choices
-from foible.survey.key import Key, Question, save_key
+from foible.survey.answer_file import SAID, columns
+from foible.survey.choices import choices, scale
+from foible.survey.key import Asks, Key, Question, save_key
 from foible.survey.select import CHECKS_PER_IMAGE, Order, select, spread_checks
 from foible.types import Images
 
@@ -41,6 +42,7 @@ def make_survey(
     order: Order = "unsure",
     seed: int = 0,
     data: str | None = None,
+    ratings: bool = False,
 ) -> Survey:
     """Write a survey page and its key. The same run, verdicts and settings give the same survey.
 
@@ -52,9 +54,11 @@ def make_survey(
         order: "unsure" or "shuffled", see `foible.survey.select`.
         seed: of the choice and the order.
         data: real images, when they are not where the recipe says.
+        ratings: ask how much an image looks like the class it came from and like the class it is taken for, instead of
+            which class it is. Findings where the two are the same are not shown.
     """
     rng = np.random.default_rng(seed)
-    chosen = select(run.index(), images, order, rng)
+    chosen = select([f for f in run.index() if not ratings or f.label != f.predicted], images, order, rng)
     if not chosen:
         raise RecipeError(f"'{run.layout.folder}' has no findings to show", "wait for the run, or search longer")
     checks = math.ceil(len(chosen) * CHECKS_PER_IMAGE) if checks is None else checks
@@ -63,22 +67,33 @@ def make_survey(
     findings, controls = iter(chosen), iter(picks)
     questions: list[Question] = []
     pictures: list[Images] = []
+    other: int | None
     for is_check in spread_checks(len(chosen), len(picks), rng):
         if is_check and real is not None:
             index = next(controls)
-            questions.append(Question(expected=int(real.labels[index]), source=f"{real.source} #{index}"))
+            label, other = int(real.labels[index]), None
+            question = Question(expected=label, source=f"{real.source} #{index}")
             pictures.append(real.images(torch.tensor([index]))[0])
         else:
             finding = run.finding(next(findings).attempt)
-            questions.append(Question(attempt=finding.attempt))
+            label, other = finding.label, finding.predicted
+            question = Question(attempt=finding.attempt)
             pictures.append(run.image(finding.image))
-    key = _key(run, questions, order, seed)
+        questions.append(_about_two(question, label, other, len(run.classes), rng) if ratings else question)
+    key = _key(run, questions, order, seed, "ratings" if ratings else "class")
     save_key(run.layout, key)
     _write(out, _page(run, key, pictures))
     return Survey(key.survey, out, len(chosen), len(picks))
 
 
-def _key(run: Run, questions: list[Question], order: Order, seed: int) -> Key:
+def _about_two(question: Question, label: int, other: int | None, classes: int, rng: np.random.Generator) -> Question:
+    """The same image with the two classes it is rated for, in random order; without an `other`, any will do."""
+    if other is None:
+        other = (label + int(rng.integers(1, classes))) % classes
+    return question.model_copy(update={"rated": (label, other), "swapped": bool(rng.integers(2))})
+
+
+def _key(run: Run, questions: list[Question], order: Order, seed: int, asks: Asks) -> Key:
     """The questions under names that follow from all of them together, and say nothing by themselves."""
     made_of = [run.manifest.created, run.name, str(seed), *(q.model_dump_json() for q in questions)]
     survey = _digest("\n".join(made_of))
@@ -88,6 +103,7 @@ def _key(run: Run, questions: list[Question], order: Order, seed: int) -> Key:
         created=now(),
         seed=seed,
         order=order,
+        asks=asks,
         classes=run.classes,
         questions=dict(zip(names, questions, strict=True)),
     )
@@ -111,13 +127,21 @@ def _page(run: Run, key: Key, pictures: list[Images]) -> str:
 
     content: dict[str, Any] = {
         "survey": key.survey,
+        "columns": columns(key.asks),
+        "said": SAID[key.asks],
         "items": [
-            {"item": item, "picture": picture_uri(pixels(p))} for item, p in zip(key.questions, pictures, strict=True)
+            {"item": item, "picture": picture_uri(pixels(picture)), "classes": _named(run, question)}
+            for (item, question), picture in zip(key.questions.items(), pictures, strict=True)
         ],
-        "choices": [vars(c) for c in choices(run.classes)],
+        "choices": [vars(c) for c in (choices(run.classes) if key.asks == "class" else scale())],
     }
     template = environment(Path(__file__).parent).get_template("survey.html.jinja")
-    return template.render(content=content, shape=run.manifest.shape)
+    return template.render(content=content, asks=key.asks, shape=run.manifest.shape)
+
+
+def _named(run: Run, question: Question) -> list[str]:
+    """The names of the classes that an image is rated for, in the order of the page."""
+    return [] if question.rated is None else [run.classes[k] for k in question.turn(question.rated)]
 
 
 def _write(path: Path, text: str) -> None:

@@ -7,7 +7,6 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
 from foible.errors import RecipeError
 from foible.metrics import Estimate, Rate, ballots, estimate, fleiss_kappa, krippendorff_alpha, rate
@@ -15,27 +14,15 @@ from foible.metrics.agreement import cohen_kappa
 from foible.metrics.consensus import Ballots
 from foible.metrics.resampling import Rows
 from foible.store import Run
-from foible.store.answers import NOTHING, Answers, CheckAnswer, read_answers, read_checks
+from foible.store.answers import NOTHING, Answers, CheckAnswer, read_answers, read_checks, read_ratings
 from foible.store.reader import FindingLine
-from foible.survey.key import load_keys
+from foible.survey.key import Asks, load_keys
+from foible.survey.person import Frozen, Person, people
+from foible.survey.ratings import RatingsReport, ratings_report
 from foible.survey.rescore import ValidatorScore, rescore
 
 About = Literal["class", "image", "label"]
 ByPerson = Mapping[str, Mapping[int, int]]
-
-
-class Frozen(BaseModel):
-    """A value that can be written as JSON."""
-
-    model_config = ConfigDict(frozen=True)
-
-
-class Person(Frozen):
-    """How much one person did; no answers but checks: they were left out."""
-
-    name: str
-    answers: int
-    checks: Rate
 
 
 class Pair(Frozen):
@@ -60,7 +47,10 @@ class AgreementReport(Frozen):
 
 
 class PeopleReport(Frozen):
-    """All that people's answers say. `valid` and `kept` are over the findings where a majority decided."""
+    """All that people's answers say. `valid` and `kept` are over the findings where a majority decided.
+
+    `ratings` is what people say who were asked how much an image looks like two classes; None when nobody was.
+    """
 
     findings: int
     asked: int
@@ -75,19 +65,26 @@ class PeopleReport(Frozen):
     kept_answers: Estimate
     agreement: tuple[AgreementReport, ...]
     validators: tuple[ValidatorScore, ...]
+    ratings: RatingsReport | None = None
 
 
 def people_report(run: Run, seed: int = 0) -> PeopleReport:
     """Read the answers of a run, from surveys and from the workbench, and summarise them."""
-    answers, checks = read_answers(run.layout), read_checks(run.layout)
-    if not answers.by_person and not checks:
+    answers, ratings = read_answers(run.layout), read_ratings(run.layout)
+    surveys = load_keys(run.layout)
+    checks: dict[Asks, list[CheckAnswer]] = {"class": [], "ratings": []}
+    for check in read_checks(run.layout):
+        checks[surveys[check.survey].asks if check.survey in surveys else "class"].append(check)
+    if not answers.by_person and not ratings and not any(checks.values()):
         raise RecipeError(
             f"nobody has answered for '{run.layout.folder}' yet", f"ask people: foible survey {run.layout.folder}"
         )
     lines = run.index()
     labels = {line.attempt: line.label for line in lines}
+    ratings = [rating for rating in ratings if rating.attempt in labels]
     said = {p: {a: v for a, v in mine.items() if a in labels} for p, mine in answers.by_person.items()}
     asked = [line for line in lines if answers.votes(line.attempt)]
+    fair = {asks: not any(k.asks == asks and k.order == "unsure" for k in surveys.values()) for asks in checks}
     rng = np.random.default_rng(seed)
     valid, kept = valid_share(asked, answers), kept_share(asked, answers)
     questions: dict[About, ByPerson] = {
@@ -99,8 +96,8 @@ def people_report(run: Run, seed: int = 0) -> PeopleReport:
         findings=len(lines),
         asked=len(asked),
         answers=sum(map(len, said.values())),
-        fair=len(asked) == len(lines) or not any(k.order == "unsure" for k in load_keys(run.layout).values()),
-        people=_people(said, checks),
+        fair=fair["class"] or len(asked) == len(lines),
+        people=people(said, checks["class"]),
         valid=valid,
         valid_undecided=len(asked) - valid.total,
         kept=kept,
@@ -109,6 +106,9 @@ def people_report(run: Run, seed: int = 0) -> PeopleReport:
         kept_answers=_share_of_answers(questions["label"], rng),
         agreement=tuple(_agreement(about, by_person, rng) for about, by_person in questions.items()),
         validators=rescore(asked, answers),
+        ratings=ratings_report(ratings, checks["ratings"], len(lines), fair["ratings"], rng)
+        if ratings or checks["ratings"]
+        else None,
     )
 
 
@@ -122,14 +122,6 @@ def kept_share(lines: list[FindingLine], answers: Answers) -> Rate:
     """How many findings show the expected class, of those where a majority decided."""
     decided = [k for line in lines if (k := answers.kept(line.attempt, line.label)) is not None]
     return rate(sum(decided), len(decided))
-
-
-def _people(said: ByPerson, checks: list[CheckAnswer]) -> tuple[Person, ...]:
-    rows = []
-    for name in sorted({*said, *(c.person for c in checks)}):
-        mine = [c.right for c in checks if c.person == name]
-        rows.append(Person(name=name, answers=len(said.get(name, {})), checks=rate(sum(mine), len(mine))))
-    return tuple(rows)
 
 
 def _agreement(about: About, by_person: ByPerson, rng: np.random.Generator) -> AgreementReport:

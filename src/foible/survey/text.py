@@ -6,19 +6,28 @@ from pathlib import Path
 
 from foible.metrics import Estimate, Rate
 from foible.report.wording import UNKNOWN, interval, of, percent, plural
+from foible.survey.person import Person
+from foible.survey.ratings import RatingsReport
 from foible.survey.recalibrate import Recalibrated
-from foible.survey.report import AgreementReport, PeopleReport, Person
+from foible.survey.report import AgreementReport, PeopleReport
 from foible.survey.rescore import ValidatorScore
 
 ABOUT = {"class": "which class", "image": "valid or not", "label": "expected class or not"}
+RATED = {"source": "expected", "target": "predicted"}
 NOT_FAIR = (
-    "note: people were shown the closest calls of the judge, which are no random sample: these shares do not hold for "
+    "note: people were shown the closest calls of the judge, which are no random sample: this does not hold for "
     "all findings (foible survey RUN --order shuffled makes a fair one)"
 )
 
 
 def report_lines(said: PeopleReport) -> list[str]:
-    """The whole report, top to bottom."""
+    """The whole report, top to bottom: answers, then ratings, as far as there are any."""
+    answers = _answers(said) if said.people else []
+    ratings = _ratings(said.ratings) if said.ratings is not None else []
+    return [*answers, *([""] if answers and ratings else []), *ratings]
+
+
+def _answers(said: PeopleReport) -> list[str]:
     lines = [
         f"{plural(len(said.people), 'person', 'people')}, {plural(said.answers, 'answer')} on {said.asked:,} of "
         f"{plural(said.findings, 'finding')}",
@@ -37,6 +46,26 @@ def report_lines(said: PeopleReport) -> list[str]:
     return lines
 
 
+def _ratings(said: RatingsReport) -> list[str]:
+    lines = [
+        f"{plural(len(said.people), 'person', 'people')}, {plural(said.ratings, 'rating')} of two classes on "
+        f"{said.rated:,} of {plural(said.findings, 'finding')}",
+        *(_person(p, "rating") for p in said.people),
+        "",
+        "mean over images, 95 % bootstrap interval over images",
+        f"  confusion score (1 clearly one of the two, 5 both alike)  {_estimate(said.confusion)}",
+        f"  acceptability (2 looks like neither, 10 like both)        {_estimate(said.acceptability)}",
+        f"  bias (-4 only the predicted class, 4 only the expected)   {_estimate(said.bias)}",
+    ]
+    if not said.fair:
+        lines.append(NOT_FAIR)
+    lines += ["", "agreement beyond chance (1 full, 0 chance), 95 % bootstrap interval over images"]
+    return lines + [
+        f"  looks like the {RATED[part.about]} class: Krippendorff's alpha, {part.level}  {_estimate(part.alpha)}"
+        for part in said.agreement
+    ]
+
+
 def calibration_lines(fitted: Recalibrated, path: Path) -> list[str]:
     """What was fitted, and what was not."""
     lines = []
@@ -50,10 +79,10 @@ def calibration_lines(fitted: Recalibrated, path: Path) -> list[str]:
     return lines + [f"not fitted, {reason}" for reason in fitted.skipped]
 
 
-def _person(person: Person) -> str:
+def _person(person: Person, noun: str = "answer") -> str:
     checks = f"attention checks {of(person.checks)}" if person.checks.total else "no attention checks"
     left_out = ", left out" if person.checks.total and not person.answers else ""
-    return f"  {person.name}: {plural(person.answers, 'answer')}, {checks}{left_out}"
+    return f"  {person.name}: {plural(person.answers, noun)}, {checks}{left_out}"
 
 
 def _agreement(part: AgreementReport) -> list[str]:
