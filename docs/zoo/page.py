@@ -51,7 +51,7 @@ def _classifiers(own: dict[str, Entry]) -> list[tuple[str, ...]]:
     heading = ("classifier", "domain", "purpose", "parameters", "size", "test accuracy", "training time")
     rows = []
     for row in zoo_rows():
-        if row.name in own and row.purpose != "generator":
+        if row.name in own and row.purpose in {"classifier", "reference"}:
             card = own[row.name]
             accuracy, time = f"{card.figures['test_accuracy']:.2%}", duration(card.training_seconds)
             size = f"{card.bytes / 1e6:.2f} MB"
