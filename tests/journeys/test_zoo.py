@@ -122,3 +122,9 @@ def test_a_recipe_of_a_study_is_printed_as_a_file_of_its_own(tmp_path):
     assert "gift-cifar10-gan-high" in foible("ls", "recipes").stdout
     assert "did you mean" in foible("ls", "recipes", "gift-mnist-vea-low").stderr
     assert "foible zoo show" in foible("ls", "zoo", "mnist-vae").stderr
+
+
+def test_a_judge_is_neither_appraised_nor_tuned(tmp_path):
+    assert "'mnist-judge' is a judge" in foible("zoo", "appraise", "mnist-judge").stderr
+    done = foible("train", "judge", "--domain", "mnist", "--tune", 2, "--out", tmp_path / "x.safetensors")
+    assert done.returncode == 2 and "a judge is not tuned" in done.stderr

@@ -12,7 +12,7 @@ import tomli_w
 import torch
 
 from foible.domains import Domain, load_domain, real_images
-from foible.errors import StoreError
+from foible.errors import RecipeError, StoreError
 from foible.protocols import Classifier, Encoder, Generator
 from foible.training.features import features_for
 from foible.training.realism import realism
@@ -20,6 +20,7 @@ from foible.training.samples import BATCH, Pairs, made_beside_real
 from foible.training.train import figures_on
 from foible.zoo.catalogue import entries, entry
 from foible.zoo.files import load_model
+from foible.zoo.trainable import role_of
 
 
 @dataclass
@@ -45,7 +46,11 @@ def appraise(
     card_path = card_path or path.with_suffix(".toml")
     card = tomllib.loads(card_path.read_text())
     family, domain = card["recipe"]["family"], load_domain(card["recipe"]["domain"])
-    role = "classifiers" if family == "classifier" else "generators"
+    role = role_of(family)
+    if role == "validators":
+        raise RecipeError(
+            f"'{path.stem}' is a {family}", f"its figures are measured as it is made: foible train {family}"
+        )
     model, real = load_model(path, role, path.stem), real_images(domain, data, "test")
     appraisal = Appraisal(figures_on(family, model, real), {"data": real.source, "images": len(real.labels)})
     if role == "generators":

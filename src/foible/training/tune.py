@@ -20,6 +20,7 @@ import torch
 
 from foible.domains import Domain, load_domain, real_images
 from foible.errors import MissingExtra, RecipeError, StoreError
+from foible.registry import table
 from foible.training.features import Features, features_for
 from foible.training.ranges import ranges, suggest, vary
 from foible.training.realism import Realism, import_metrics, realism
@@ -64,6 +65,8 @@ def tune(
         advance: called after each step with the share of the running trial that is done.
         toward: what generators are judged by.
     """
+    if recipe.family not in table("learners"):
+        raise RecipeError(f"a {recipe.family} is not tuned", "leave --tune out: it is fitted without settings to vary")
     optuna = _optuna()
     domain = load_domain(recipe.domain)
     features = None if recipe.family == "classifier" else features_for(domain)

@@ -16,6 +16,7 @@ from platformdirs import user_data_path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from foible.digest import sha256
+from foible.domains import domain_names, load_domain
 from foible.errors import ModelError, RecipeError, did_you_mean
 from foible.zoo.trainable import role_of, train_command, trainable
 
@@ -90,8 +91,14 @@ def cards() -> dict[str, Entry]:
 
 
 def entries() -> dict[str, Entry]:
-    """The models that can be used here, by name."""
-    return {name: card for name, card in cards().items() if card.weights}
+    """The models that can be used here, by name, in the order in which they are offered.
+
+    A domain's own classifier comes before others and references last; quick generators come before slow ones.
+    """
+    ranks = _ranks()
+    here = (card for card in cards().values() if card.weights)
+    offered = sorted(here, key=lambda e: (ranks.get(e.name, 1), e.figures.get("decode_ms", 0.0), e.name))
+    return {card.name: card for card in offered}
 
 
 def entry(name: str) -> Entry:
@@ -114,6 +121,14 @@ def not_installed(name: str, role: str) -> ModelError:
         f"train them into your zoo ({own_zoo()}): {command}{published}; "
         f"or use another model: --{role.removesuffix('s')} FILE.safetensors",
     )
+
+
+@cache
+def _ranks() -> dict[str, int]:
+    """0 for the default classifier of a domain, 2 for its references; whatever else has 1."""
+    domains = [load_domain(name) for name in domain_names()]
+    defaults = {d.classifier: 0 for d in domains if d.classifier}
+    return {**defaults, **{name: 2 for d in domains for name in d.references}}
 
 
 @cache

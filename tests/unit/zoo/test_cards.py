@@ -45,6 +45,16 @@ def test_references_are_never_the_default_under_test():
         assert domain.classifier not in domain.references
 
 
+def test_what_is_offered_first_is_quick_and_no_reference():
+    for domain in map(load_domain, domain_names()):
+        models = [e for e in entries().values() if e.domain == domain.name]
+        names = [e.name for e in models if e.role == "classifiers"]
+        assert domain.classifier not in names or names[0] == domain.classifier
+        assert not any(name in domain.references for name in names[: len(set(names) - set(domain.references))])
+        times = [e.figures["decode_ms"] for e in models if e.role == "generators"]
+        assert times == sorted(times)
+
+
 def test_tables_hold_every_model():
     assert {r.name for r in zoo_rows() if r.installed} == set(NAMES)
     assert {r.name for r in zoo_rows()} == set(NAMES) | set(trainable())
