@@ -21,10 +21,11 @@ from playwright.sync_api import Page, sync_playwright
 from foible.store import open_run
 from foible.zoo import entry, load_model
 
-from .conftest import ARGUMENTS, SLOW, chromium_path, close_bench, open_bench
+from .conftest import ARGUMENTS, chromium_path, close_bench, open_bench
 
 DOCS = Path(__file__).parents[2] / "docs" / "workbench"
 LOOKS = {f"{width}-{scheme}": (width, scheme) for width in (1280, 400) for scheme in ("light", "dark")}
+PATIENCE = 3_600_000  # milliseconds: pictures may be taken on a machine that is busy with other things
 TALLEST = 1500  # pixels kept of a page in the documentation
 COLOURS = 128
 EXTRA = (("setup", "400-dark"), ("failures", "1280-dark"), ("watch", "400-light"))
@@ -40,16 +41,16 @@ class Shot:
 
 
 def measured(page: Page) -> None:
-    page.locator("#panel .cost b").wait_for(timeout=SLOW)
+    page.locator("#panel .cost b").wait_for()
 
 
 def uploaded(model: Path) -> Callable[[Page], None]:
     def prepare(page: Page) -> None:
         page.locator("#file").set_input_files(model)
-        page.get_by_text("is here.").wait_for(timeout=SLOW)
+        page.get_by_text("is here.").wait_for()
         page.get_by_text("How it wants its images").click()
         page.get_by_label("Value range").fill("0,1")
-        page.get_by_text("(as you say)").first.wait_for(timeout=SLOW)
+        page.get_by_text("(as you say)").first.wait_for()
         measured(page)
         page.locator("#classifiers").scroll_into_view_if_needed()
 
@@ -57,19 +58,19 @@ def uploaded(model: Path) -> Callable[[Page], None]:
 
 
 def walked(page: Page) -> None:
-    page.locator("#way-step:enabled").wait_for(timeout=SLOW)
+    page.locator("#way-step:enabled").wait_for()
     page.locator("#way-step").press("End")
 
 
 def asked(page: Page) -> None:
     page.get_by_label("Your name").fill("someone")
     page.get_by_role("button", name="Begin").click()
-    page.locator("#choices button").first.wait_for(timeout=SLOW)
+    page.locator("#choices button").first.wait_for()
 
 
 def watched(page: Page) -> None:
-    page.locator(".card").nth(3).wait_for(timeout=SLOW)
-    page.locator(".chart polyline").first.wait_for(timeout=SLOW)
+    page.locator(".card").nth(3).wait_for()
+    page.locator(".chart polyline").first.wait_for()
 
 
 def start_long_run(page: Page) -> None:
@@ -98,7 +99,6 @@ def save_network(path: Path) -> Path:
 def shots(runs: Path, model: Path) -> list[Shot]:
     line = open_run(runs / "demo").index()[0]
     return [
-        Shot("watch", "/runs/going", watched),
         Shot("runs", "/"),
         Shot("setup", "/setup", measured),
         Shot("own-classifier", "/setup", uploaded(model)),
@@ -109,6 +109,7 @@ def shots(runs: Path, model: Path) -> list[Shot]:
         Shot("judge", "/runs/demo/judge", asked),
         Shot("export", "/runs/demo/export"),
         Shot("nothing-here", "/runs/none"),
+        Shot("watch", "/runs/going", watched),
     ]
 
 
@@ -148,7 +149,7 @@ def main() -> None:
             page = browser.new_page(
                 base_url=bench.address, viewport={"width": width, "height": 860}, color_scheme=scheme
             )
-            page.set_default_timeout(SLOW)
+            page.set_default_timeout(PATIENCE)
             return page
 
         try:
@@ -167,7 +168,7 @@ def main() -> None:
             page = sit_down("1280-light")
             page.goto("/runs/going")
             page.get_by_role("button", name="Stop").click()
-            page.locator("[data-state=interrupted]").wait_for(timeout=SLOW)
+            page.locator("[data-state=interrupted]").wait_for()
             browser.close()
             close_bench(bench)
 

@@ -13,12 +13,13 @@ from typing import Any
 from urllib.parse import urlencode
 
 from foible.campaign.spec import Recipe, load_recipe
-from foible.classifiers.settings import SPOKEN, read_setting, read_settings, spoken
+from foible.classifiers.settings import SPOKEN, read_settings, spoken
 from foible.errors import FoibleError, RecipeError
 from foible.registry import build
 from foible.searches.extent import EXTENTS
 from foible.store.export import safe
 from foible.ui.command import as_table, command_of
+from foible.ui.problems import Problem, problems_in
 
 DEFAULTS = {
     "name": "",
@@ -38,25 +39,6 @@ DEFAULTS = {
     "published": "",
     **dict.fromkeys(SPOKEN, ""),
 }
-LONGEST = {"classes": 40_000}  # characters of a field; 300 where nothing is said
-LARGEST_SIDE = 2048  # pixels: images are resized here and not in the sandbox
-NUMBERS = {
-    "attempts": (1, 100_000, "starting images"),
-    "population": (3, 1000, "population"),
-    "survivors": (2, 999, "survivors"),
-    "evaluations": (1, 1_000_000, "budget"),
-    "seed": (0, 2**31 - 1, "seed"),
-    "baseline": (0, 100_000, "starting images of the baseline"),
-}
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Something that cannot be: where, what and what to do."""
-
-    field: str
-    message: str
-    hint: str = ""
 
 
 @dataclass(frozen=True)
@@ -111,16 +93,9 @@ class SetUp:
 def set_up(given: Mapping[str, str], parts: Mapping[str, Any] | None = None) -> SetUp:
     """Read a form. `parts` are what the recipe says where the fields alone do not say it."""
     fields = {key: given.get(key, default).strip() for key, default in DEFAULTS.items()}
-    problems = [p for key in fields for p in _length_problem(fields, key)]
-    problems += [p for key in NUMBERS for p in _number_problem(fields, key)]
-    problems += [p for key in SPOKEN for p in _spoken_problem(fields, key)]
-    problems += [
-        Problem(part, f"no {part} is chosen", "pick one above")
-        for part in ("generator", "classifier")
-        if not fields[part]
-    ]
+    problems = problems_in(fields)
     if problems:
-        return SetUp(fields, None, tuple(problems))
+        return SetUp(fields, None, problems)
     try:
         recipe = load_recipe(_facts(fields) | _models(fields, parts or {}))
         build("searches", recipe.search.use, recipe.search.parameters)
@@ -154,34 +129,6 @@ def fields_of(recipe: Recipe) -> dict[str, str]:
         "published": "yes" if search.get("compat") else "",
         **spoken(recipe.classifier.parameters),
     }
-
-
-def _number_problem(fields: Mapping[str, str], key: str) -> list[Problem]:
-    low, high, name = NUMBERS[key]
-    text = fields[key]
-    if fields["search"] != "genetic" and key in {"population", "survivors"}:
-        return []
-    if not text.isdecimal() or not low <= int(text) <= high:
-        return [Problem(key, f"{name}: '{text[:20]}' is not a whole number from {low:,} to {high:,}")]
-    return []
-
-
-def _length_problem(fields: Mapping[str, str], key: str) -> list[Problem]:
-    most = LONGEST.get(key, 300)
-    return [Problem(key, f"{key} is longer than {most:,} characters", "shorten it")] if len(fields[key]) > most else []
-
-
-def _spoken_problem(fields: Mapping[str, str], key: str) -> list[Problem]:
-    """What is wrong with one thing that is said of a model of the user's own."""
-    try:
-        said = read_setting(key, fields[key]) if fields[key] else None
-    except RecipeError as error:
-        return [Problem(key, error.message, error.hint)]
-    if key == "size" and said and max(said) > LARGEST_SIDE:
-        return [
-            Problem(key, f"size {fields[key]} is more than {LARGEST_SIDE} pixels", "use foible test for such a model")
-        ]
-    return []
 
 
 def _models(fields: Mapping[str, str], parts: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from typing import Any
 
 from foible.classifiers.settings import SPOKEN
 from foible.errors import FoibleError, RecipeError
-from foible.ui.form import DEFAULTS, Problem, SetUp, set_up
+from foible.ui.form import DEFAULTS, SetUp, set_up
 from foible.ui.offers import Offers
+from foible.ui.problems import Problem
 from foible.ui.sessions import Session
 from foible.ui.shelf import Shelf
 from foible.ui.uploads import describes_itself, table_of

@@ -35,6 +35,8 @@ def test_a_recipe_survives_the_form(name):
         ({"survivors": "25"}, "survivors", "cannot breed"),
         ({"population": "2"}, "population", "from 3 to 1,000"),
         ({"attempts": "-1"}, "attempts", "not a whole number"),
+        ({"seed": "9" * 5000}, "seed", "longer than 300"),
+        ({"attempts": "9" * 250}, "attempts", "not a whole number"),
         ({"attempts": "1e9"}, "attempts", "not a whole number"),
         ({"evaluations": "24"}, "evaluations", "the first round alone asks for 25"),
         ({"extent": "custom", "fraction": "much"}, "extent", "not a number"),
