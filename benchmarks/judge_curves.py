@@ -157,6 +157,7 @@ def main() -> None:
     if chosen.save:
         for axis, title in zip(axes, ("real against invalid images", "real against relabelled images"), strict=True):
             axis.set(title=f"{domain.name}: {title}", xlabel="bad ones accepted", ylabel="good ones accepted")
+            axis.set(xscale="log", xlim=(1e-3, 1), ylim=(0.5, 1.005))  # what matters is at the left
             axis.legend(fontsize=8, loc="lower right")
             axis.grid(alpha=0.3)
         PICTURES.mkdir(parents=True, exist_ok=True)

@@ -129,7 +129,8 @@ def scattered(images: Images, labels: Tensor) -> Images:  # noqa: ARG001
     columns = torch.arange(width) + (_spread(count, height, width) * width / 3).long()
     places = rows.clamp(0, height - 1) * width + columns.clamp(0, width - 1)
     flat = images.flatten(2).gather(2, places.flatten(1)[:, None].expand(-1, channels, -1))
-    return flat.unflatten(2, (height, width))
+    moved: Images = flat.unflatten(2, (height, width))
+    return moved
 
 
 FITTED: Mapping[str, Kind] = {
