@@ -81,14 +81,15 @@ class Bench:
     process: subprocess.Popen
 
 
-def open_bench(folder, *options, environment=None):
-    """Start `foible ui` on a free port and wait until it answers."""
+def open_bench(folder, *options, environment=None, inside=None):
+    """Start `foible ui` on a free port, inside another folder if one is given, and wait until it answers."""
     process = subprocess.Popen(
         [sys.executable, "-m", "foible", "ui", "--port", "0", "--runs", str(folder), *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         env={**os.environ, **(environment or {})},
+        cwd=inside,
     )
     line = process.stdout.readline()
     assert "foible is at http://" in line, line + process.stdout.read()
@@ -99,7 +100,7 @@ def open_bench(folder, *options, environment=None):
             break
         except OSError:
             time.sleep(0.5)
-    return Bench(address, Path(folder), process)
+    return Bench(address, Path(inside or ".") / folder, process)
 
 
 def close_bench(bench):

@@ -26,18 +26,19 @@ from .conftest import ARGUMENTS, chromium_path, close_bench, open_bench
 DOCS = Path(__file__).parents[2] / "docs" / "workbench"
 LOOKS = {f"{width}-{scheme}": (width, scheme) for width in (1280, 400) for scheme in ("light", "dark")}
 PATIENCE = 3_600_000  # milliseconds: pictures may be taken on a machine that is busy with other things
-TALLEST = 1500  # pixels kept of a page in the documentation
+TALLEST = 2300  # pixels kept of a page in the documentation
 COLOURS = 128
 EXTRA = (("setup", "400-dark"), ("failures", "1280-dark"), ("watch", "400-light"))
 
 
 @dataclass(frozen=True)
 class Shot:
-    """A page: where it is, and what to do there before the picture."""
+    """A page: where it is, what to do there before the picture, and which part is wanted where it is not the whole."""
 
     name: str
     path: str
     prepare: Callable[[Page], object] = lambda _: None
+    part: str = ""
 
 
 def measured(page: Page) -> None:
@@ -52,7 +53,6 @@ def uploaded(model: Path) -> Callable[[Page], None]:
         page.get_by_label("Value range").fill("0,1")
         page.get_by_text("(as you say)").first.wait_for()
         measured(page)
-        page.locator("#classifiers").scroll_into_view_if_needed()
 
     return prepare
 
@@ -96,19 +96,24 @@ def save_network(path: Path) -> Path:
     return path
 
 
+OTHERS = [
+    Shot("overview", "/runs/demo"),
+    Shot("nothing-here", "/runs/none"),
+    Shot("none-pass", "/runs/demo/findings?valid=yes"),
+]
+
+
 def shots(runs: Path, model: Path) -> list[Shot]:
     line = open_run(runs / "demo").index()[0]
     return [
         Shot("runs", "/"),
         Shot("setup", "/setup", measured),
-        Shot("own-classifier", "/setup", uploaded(model)),
-        Shot("overview", "/runs/demo"),
+        Shot("own-classifier", "/setup", uploaded(model), "fieldset:has(#classifiers)"),
         Shot("failures", "/runs/demo/findings"),
         Shot("finding", f"/runs/demo/findings/{line.attempt}", walked),
         Shot("compare", "/compare?run=demo&run=smaller-steps"),
         Shot("judge", "/runs/demo/judge", asked),
         Shot("export", "/runs/demo/export"),
-        Shot("nothing-here", "/runs/none"),
         Shot("watch", "/runs/going", watched),
     ]
 
@@ -116,8 +121,8 @@ def shots(runs: Path, model: Path) -> list[Shot]:
 def take(page: Page, shot: Shot, tallest: int | None = None) -> bytes:
     page.goto(shot.path)
     shot.prepare(page)
-    page.wait_for_load_state("networkidle")
-    picture = page.screenshot(full_page=True)
+    page.wait_for_function("[...document.images].every(image => image.complete)")
+    picture = page.locator(shot.part).screenshot() if shot.part else page.screenshot(full_page=True)
     return small(picture, tallest) if tallest else picture
 
 
@@ -141,7 +146,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
         runs, model = chosen.runs or Path(scratch) / "runs", save_network(Path(scratch) / "my-network.pt")
         make_runs(runs)
-        bench = open_bench(runs, environment={"FOIBLE_CACHE": f"{scratch}/cache"})
+        bench = open_bench(runs.name, environment={"FOIBLE_CACHE": f"{scratch}/cache"}, inside=runs.parent)
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=ARGUMENTS)
 
         def sit_down(look: str) -> Page:
@@ -155,7 +160,7 @@ def main() -> None:
         try:
             shutil.rmtree(runs / "going", ignore_errors=True)
             start_long_run(sit_down("1280-light"))
-            for shot in shots(runs, model):
+            for shot in [*shots(runs, model), *(OTHERS if chosen.looks else [])]:
                 if chosen.only and shot.name not in chosen.only:
                     continue
                 looks = LOOKS if chosen.looks else ["1280-light", *(look for name, look in EXTRA if name == shot.name)]
