@@ -1,6 +1,6 @@
 """Verdicts in words: which validator said what about which question, and the number it stands on.
 
-A verdict of "judge" is the fused answer of all validators: where there is one it decides, and the others are its reasons.
+Every validator that a recipe names has a say: an answer is yes when all of them say so, as in the funnel.
 """
 
 from __future__ import annotations
@@ -32,22 +32,20 @@ class Question:
 
 def decided(verdicts: Sequence[Verdict], about: str) -> bool | None:
     """The validators' answer about the image or the label; None when none was asked."""
-    said = [v for v in verdicts if v.about == about]
-    fused = [v for v in said if v.validator == JUDGE]
-    return all(v.accepted for v in fused or said) if said else None
+    said = [v.accepted for v in verdicts if v.about == about]
+    return all(said) if said else None
 
 
 def reasons(verdicts: Sequence[Verdict], about: str, expected: str) -> tuple[Reason, ...]:
-    """The verdicts on one question, the fused one first."""
+    """The verdicts on one question, the judge's first."""
     said = sorted((v for v in verdicts if v.about == about), key=lambda v: v.validator != JUDGE)
     return tuple(Reason(v.accepted, _sentence(v, expected)) for v in said)
 
 
 def _sentence(verdict: Verdict, expected: str) -> str:
-    who = "all validators together" if verdict.validator == JUDGE else verdict.validator
     side = "at or above" if verdict.score >= verdict.threshold else "below"
     if verdict.about == "image":
         claim = "an image of the domain" if verdict.accepted else "not an image of the domain"
     else:
         claim = f"still shows {expected}" if verdict.accepted else f"does not show {expected} any more"
-    return f"{who}: {claim} ({verdict.score:.2f}, {side} the threshold {verdict.threshold:.2f})"
+    return f"{verdict.validator}: {claim} ({verdict.score:.2f}, {side} the threshold {verdict.threshold:.2f})"

@@ -16,13 +16,13 @@ SAID = (
 )
 
 
-def test_the_fused_verdict_decides_and_the_others_are_its_reasons():
-    assert decided(SAID, "image") is True
-    assert decided(SAID[:2], "image") is False
+def test_all_validators_must_accept_and_the_judge_speaks_first():
+    assert decided(SAID, "image") is False
+    assert decided(SAID[2:], "image") is True
     assert decided(SAID, "label") is True
     assert decided((), "image") is None
     assert [r.text for r in reasons(SAID, "image", "seven")] == [
-        "all validators together: an image of the domain (0.75, at or above the threshold 0.70)",
+        "judge: an image of the domain (0.75, at or above the threshold 0.70)",
         "ssim: not an image of the domain (0.25, below the threshold 0.30)",
     ]
     assert reasons(SAID, "label", "seven")[0].text == (
