@@ -10,20 +10,20 @@ from foible.types import Verdict
 from foible.ui.verdicts import decided, reasons
 
 SAID = (
-    Verdict("ssim", False, 0.25, "image", 0.3),
+    Verdict("ssim", True, 0.35, "image", 0.3),
     Verdict("ensemble", True, 0.9, "label"),
     Verdict("judge", True, 0.75, "image", 0.7),
 )
 
 
 def test_all_validators_must_accept_and_the_judge_speaks_first():
-    assert decided(SAID, "image") is False
-    assert decided(SAID[2:], "image") is True
+    assert decided(SAID, "image") is True
+    assert decided((*SAID, Verdict("features", False, 0.0, "image", 0.01)), "image") is False
     assert decided(SAID, "label") is True
     assert decided((), "image") is None
     assert [r.text for r in reasons(SAID, "image", "seven")] == [
         "judge: an image of the domain (0.75, at or above the threshold 0.70)",
-        "ssim: not an image of the domain (0.25, below the threshold 0.30)",
+        "ssim: an image of the domain (0.35, at or above the threshold 0.30)",
     ]
     assert reasons(SAID, "label", "seven")[0].text == (
         "ensemble: still shows seven (0.90, at or above the threshold 0.50)"
@@ -44,7 +44,7 @@ def judged(runs):
 def test_a_page_says_who_judged_what_and_why(visit, judged):
     first, second = (visit().get(f"/runs/toy/findings/{attempt}").text for attempt in judged)
     assert 'Is it an image of the domain? <b class="yes">yes</b>' in first
-    assert "ssim: not an image of the domain (0.25, below the threshold 0.30)" in first
+    assert "ssim: an image of the domain (0.35, at or above the threshold 0.30)" in first
     assert '<b class="no">no</b>' in second and "does not show" in second and "the threshold 0.50" in second
     assert "Nobody has looked at it yet" in first
 
@@ -55,7 +55,7 @@ def test_what_nobody_judged_is_said_to_be_unknown(visit, runs):
     assert page.count("not judged</b>") == 2 and "No validator was asked and nobody has looked at it yet" in page
 
 
-def test_filters_go_by_the_fused_verdict(visit, judged, runs):
+def test_filters_go_by_the_verdicts(visit, judged, runs):
     first, second = judged
     total = len(open_run(runs / "toy").index())
 
