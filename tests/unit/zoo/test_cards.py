@@ -26,7 +26,7 @@ def test_the_file_is_the_one_on_the_card(name):
 
 @pytest.mark.parametrize("name", [n for n in NAMES if entry(n).role == "classifiers"])
 def test_classifiers_state_their_accuracy(name):
-    assert entry(name).figures["test_accuracy"] > 0.8
+    assert entry(name).figures["test_accuracy"] > 0.7
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if entry(n).role == "generators"])
