@@ -7,6 +7,8 @@ from foible.domains import domain_names, load_domain, real_images
 from foible.errors import FoibleError
 from foible.training.invalid import MEASURED
 from foible.validators.judge import Judge
+from foible.validators.reconstruction import Reconstruction
+from foible.validators.ssim import SSIM
 from foible.zoo import entries
 
 JUDGES = [d for d in domain_names() if load_domain(d).judge in entries()]
@@ -56,3 +58,12 @@ def test_a_blank_image_is_not_valid(name, level):
     domain = load_domain(name)
     said = Judge(domain).judgement(torch.full((1, *domain.shape), level), torch.tensor([1]))
     assert not bool(said.valid[0])
+
+
+def test_a_black_image_fools_similarity_and_reconstruction_but_not_the_judge():
+    """The weakness that docs/judge.md states."""
+    domain = load_domain("mnist")
+    real, black, label = real_images(domain, "sample"), torch.zeros(1, 1, 28, 28), torch.tensor([1])
+    assert SSIM(domain, real).score(black, label).item() > 0.6
+    assert Reconstruction(domain, real).score(black, label).item() > 0.99
+    assert Judge(domain).judgement(black, label).validity.item() < 0.01
