@@ -110,8 +110,8 @@ def close_bench(bench):
 
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory):
-    """A runs folder that has two finished runs of the toy models."""
-    folder = tmp_path_factory.mktemp("bench")
+    """A runs folder that has two finished runs of the toy models, under a name that no line of a phone has room for."""
+    folder = tmp_path_factory.mktemp("long" * 20)
     images = write_toy_images(folder / "toys")
     for name, extent in (("toy-wide", 0.02), ("toy-narrow", 0.01)):
         recipe = toy_recipe(
