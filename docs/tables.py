@@ -1,0 +1,154 @@
+"""Write the tables of README.md, docs/zoo.md and docs/judge.md anew, from the cards, the contact sheets and benchmarks/judge.json.
+
+python docs/tables.py
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from foible.domains import load_domain
+from foible.zoo import Entry, cards
+from foible.zoo.catalogue import WEIGHTS
+from foible.zoo.table import duration, generator_rows, generator_table, markdown, zoo_rows
+
+ROOT = Path(__file__).parents[1]
+SHEETS = ROOT / "docs" / "zoo"
+PAGES = (ROOT / "README.md", ROOT / "docs" / "zoo.md", ROOT / "docs" / "judge.md")
+DOMAINS = {"mnist": "MNIST", "fashion": "Fashion-MNIST", "svhn": "SVHN", "cifar10": "CIFAR-10"}
+FAMILIES = {"vae": "VAE", "gan": "GAN", "diffusion": "diffusion"}
+PUBLISHED_ORIGINS = {"mnist": (99, 99, 87), "svhn": (66, 84, 95), "cifar10": (39, 69, 87)}  # of 100 attempts, Table III
+LABELS = ("relabelled", "second thought")
+
+
+def filled(page: str) -> str:
+    """The page with every part between `<!-- name -->` and `<!-- end -->` made from what is there now."""
+    own = {name: card for name, card in cards().items() if card.folder == WEIGHTS}
+    parts = {
+        "zoo": markdown(_summary_of_zoo(own)),
+        "generators": markdown(generator_table([r for r in generator_rows() if r.name in own])),
+        "realism": markdown(_realism([e for e in own.values() if e.role == "generators"])),
+        "classifiers": markdown(_classifiers(own)),
+        "sheets": "\n\n".join(f"**{p.stem}**\n\n![Images made by {p.stem}](zoo/{p.name})" for p in _sheets()),
+        "judge": markdown(_summary_of_judge(own)),
+        "curves": _curves(),
+    }
+    for name, text in parts.items():
+        page = re.sub(
+            rf"(<!-- {name} -->\n).*?(<!-- end -->)", lambda m, t=text: f"{m[1]}\n{t}\n\n{m[2]}", page, flags=re.DOTALL
+        )
+    return page
+
+
+def _summary_of_zoo(own: dict[str, Entry]) -> list[tuple[str, ...]]:
+    heading = ("domain", "classifier under test", "its test accuracy", *FAMILIES.values(), "milliseconds per image")
+    return [heading, *(_row_of_zoo(domain, own) for domain in DOMAINS)]
+
+
+def _row_of_zoo(domain: str, own: dict[str, Entry]) -> tuple[str, ...]:
+    tested = own.get(str(load_domain(domain).classifier))
+    generators = [own.get(f"{domain}-{family}") for family in FAMILIES]
+    published = [f" ({n} %)" for n in PUBLISHED_ORIGINS.get(domain, ())] or [""] * len(generators)
+    return (
+        DOMAINS[domain],
+        tested.name if tested else "-",
+        _figure(tested, "test_accuracy", "{:.2%}"),
+        *(_figure(g, "viable_origins", "{:.1%}") + old for g, old in zip(generators, published, strict=True)),
+        " / ".join(_figure(g, "decode_ms", "{:.1f}") for g in generators),
+    )
+
+
+def _sheets() -> list[Path]:
+    return sorted(SHEETS.glob("*.png"))
+
+
+def _realism(generators: list[Entry]) -> list[tuple[str, ...]]:
+    heading = ("generator", "recognised by the references", "FID", "KID", "features of", "made of")
+    numbers = {"recognised": "{:.1%}", "fid": "{:.2f}", "kid": "{:.4f}"}
+    rows = []
+    for card in generators:
+        measured = (card.model_extra or {}).get("measured", {})
+        shown = [_figure(card, name, text) for name, text in numbers.items()]
+        rows.append((card.name, *shown, measured.get("extractor", "-"), measured.get("made", "-")))
+    return [heading, *rows]
+
+
+def _classifiers(own: dict[str, Entry]) -> list[tuple[str, ...]]:
+    heading = ("classifier", "domain", "purpose", "parameters", "size", "test accuracy", "training time")
+    rows = []
+    for row in zoo_rows():
+        if row.name in own and row.purpose in {"classifier", "reference"}:
+            card = own[row.name]
+            accuracy, time = _figure(card, "test_accuracy", "{:.2%}"), duration(card.training_seconds)
+            size = f"{card.bytes / 1e6:.2f} MB"
+            rows.append((row.name, row.domain, row.purpose, f"{card.parameters:,}", size, accuracy, time))
+    return [heading, *rows]
+
+
+def _figure(card: Entry | None, name: str, text: str) -> str:
+    return text.format(card.figures[name]) if card and name in card.figures else "-"
+
+
+def _summary_of_judge(own: dict[str, Entry]) -> list[tuple[str, ...]]:
+    heading = (
+        "domain",
+        "reference classifiers",
+        "validity, AUC",
+        "real called invalid",
+        "invalid called valid",
+        "label kept, AUC",
+        "real labels kept",
+        "wrong labels called kept",
+        "per image",
+    )
+    return [heading, *(_row_of_judge(domain, own) for domain in DOMAINS)]
+
+
+def _row_of_judge(domain: str, own: dict[str, Entry]) -> tuple[str, ...]:
+    figures = own[str(load_domain(domain).judge)].figures
+    accuracies = (100 * own[name].figures["test_accuracy"] for name in load_domain(domain).references)
+    return (
+        DOMAINS[domain],
+        " / ".join(f"{a:.2f}" for a in accuracies) + " %",
+        f"{figures['validity_auc']:.4f}",
+        f"{figures['real_called_invalid']:.1%}",
+        f"{figures['invalid_called_valid']:.1%}",
+        f"{figures['kept_auc']:.4f} / {figures['kept_auc_runner_up']:.4f}",
+        f"{figures['real_kept']:.1%}",
+        f"{figures['relabelled_called_kept']:.1%} / {figures['runner_up_called_kept']:.1%}",
+        f"{figures['judge_ms']:.1f} ms",
+    )
+
+
+def _curves() -> str:
+    """For each domain the curves, and what every validator does with every kind of image."""
+    measured = json.loads((ROOT / "benchmarks" / "judge.json").read_text())
+    return "\n\n".join(_curves_of(d, measured[d]) for d in DOMAINS if d in measured)
+
+
+def _curves_of(domain: str, results: dict[str, dict[str, dict[str, float]]]) -> str:
+    about_images = {name: kinds for name, kinds in results.items() if "all invalid" in kinds}
+    kinds = list(dict.fromkeys(k for kinds in about_images.values() for k in kinds if k not in LABELS))
+    heading = ("real images against", *about_images)
+    rows = [(kind, *(_cell(about_images[name][kind]) for name in about_images)) for kind in kinds]
+    voters = {name: found for name, found in results.items() if LABELS[0] in found}
+    labels = [(kind, *(_cell(voters[name][kind]) for name in voters)) for kind in LABELS]
+    return "\n\n".join(
+        (
+            f"### {DOMAINS[domain]}",
+            f"![ROC curves of the validators on {DOMAINS[domain]}](judge/{domain}.png)",
+            markdown([heading, *rows]),
+            markdown([("real labels against", *voters), *labels]),
+        )
+    )
+
+
+def _cell(found: dict[str, float]) -> str:
+    return f"{found['auc']:.4f} ({found['good_accepted']:.1%}, {found['bad_accepted']:.1%})"
+
+
+if __name__ == "__main__":
+    for path in PAGES:
+        path.write_text(filled(path.read_text()))
