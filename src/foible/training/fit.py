@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from foible.domains import RealImages
 from foible.training.checkpoint import read_checkpoint, write_checkpoint
-from foible.training.settings import FitSettings, optimiser_for, schedule_for
+from foible.training.settings import FitSettings, optimisers_for, schedule_for
 from foible.types import Images
 
 
@@ -89,7 +89,7 @@ class _Fit:
         held_out = max(1, int(len(order) * settings.validation))
         self.held_out, self.training = order[:held_out], order[held_out:]
         self.steps = max(1, len(self.training) // settings.batch)
-        self.optimisers = {name: optimiser_for(part, settings) for name, part in learner.parts.items()}
+        self.optimisers = optimisers_for(learner.parts, settings)
         self.schedules = {name: schedule_for(o, settings, self.steps) for name, o in self.optimisers.items()}
         self.parameters = {name: list(part.parameters()) for name, part in learner.parts.items()}
         self.average = torch.optim.swa_utils.AveragedModel(

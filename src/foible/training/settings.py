@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field
 from torch import nn
+
+from foible.errors import RecipeError
 
 
 class FitSettings(BaseModel):
@@ -19,6 +22,7 @@ class FitSettings(BaseModel):
     batch: int = Field(128, ge=1)
     optimiser: Literal["adamw", "sgd"] = "adamw"
     learning_rate: float = Field(1e-3, gt=0)
+    rates: dict[str, Annotated[float, Field(gt=0)]] = {}  # parts that learn so many times as fast, by name
     momentum: float = Field(0.9, ge=0, lt=1)  # of SGD, and the first beta of AdamW
     second_moment: float = Field(0.999, ge=0, lt=1)  # the second beta of AdamW
     weight_decay: float = Field(0.0, ge=0)
@@ -29,18 +33,25 @@ class FitSettings(BaseModel):
     seed: int = 0
 
 
-def optimiser_for(part: nn.Module, settings: FitSettings) -> torch.optim.Optimizer:
-    """The optimiser of one part of a network."""
+def optimisers_for(parts: Mapping[str, nn.Module], settings: FitSettings) -> dict[str, torch.optim.Optimizer]:
+    """An optimiser for each part of a network, by name."""
+    if unknown := sorted(settings.rates.keys() - parts.keys()):
+        raise RecipeError(f"rates: there is no part '{unknown[0]}'", f"parts: {', '.join(parts)}")
+    return {name: _optimiser(part, settings, settings.rates.get(name, 1.0)) for name, part in parts.items()}
+
+
+def _optimiser(part: nn.Module, settings: FitSettings, rate: float) -> torch.optim.Optimizer:
+    learning_rate = rate * settings.learning_rate
     if settings.optimiser == "sgd":
         return torch.optim.SGD(
             part.parameters(),
-            settings.learning_rate,
+            learning_rate,
             settings.momentum,
             weight_decay=settings.weight_decay,
             nesterov=settings.momentum > 0,
         )
     betas = (settings.momentum, settings.second_moment)
-    return torch.optim.AdamW(part.parameters(), settings.learning_rate, betas, weight_decay=settings.weight_decay)
+    return torch.optim.AdamW(part.parameters(), learning_rate, betas, weight_decay=settings.weight_decay)
 
 
 def schedule_for(

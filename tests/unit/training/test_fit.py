@@ -3,10 +3,10 @@ import math
 import pytest
 import torch
 
-from foible.errors import StoreError
+from foible.errors import RecipeError, StoreError
 from foible.registry import build
 from foible.training.fit import fit
-from foible.training.settings import FitSettings, one_cycle
+from foible.training.settings import FitSettings, one_cycle, optimisers_for
 
 FAMILIES = {
     "classifier": {"network": "lenet1"},
@@ -60,6 +60,17 @@ def test_the_discriminator_step_leaves_the_generator_alone(bars, bar_images):
     loss.backward(inputs=list(trained.parts[name].parameters()))
     assert name == "discriminator"
     assert all(p.grad is None for p in trained.network.generator.parameters())
+
+
+def test_a_part_may_learn_faster_than_the_others():
+    parts = {"discriminator": torch.nn.Linear(2, 1), "generator": torch.nn.Linear(1, 2)}
+    settings = FitSettings(learning_rate=0.1, rates={"discriminator": 3.0})
+    optimisers = optimisers_for(parts, settings)
+    assert {name: o.param_groups[0]["lr"] for name, o in optimisers.items()} == pytest.approx(
+        {"discriminator": 0.3, "generator": 0.1}
+    )
+    with pytest.raises(RecipeError, match="no part 'judge'"):
+        optimisers_for(parts, FitSettings(rates={"judge": 2.0}))
 
 
 def test_a_discriminator_is_kept_as_it_is_and_not_averaged(bars, bar_images):
