@@ -25,7 +25,7 @@ class VAE(StoredGenerator):
 
     @staticmethod
     def build(config: Mapping[str, Any]) -> VAENetwork:
-        """A linear or a convolutional VAE."""
+        """A linear, a convolutional or a spatial VAE."""
         return vae_network(config)
 
     def encode(self, images: Images, labels: Tensor) -> Latents:  # noqa: ARG002

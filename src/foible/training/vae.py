@@ -18,13 +18,13 @@ from foible.zoo.files import Header
 
 
 class VAELearner:
-    """Train a linear or a convolutional VAE.
+    """Train a VAE.
 
     Args:
         domain: gives the image shape.
         kl_weight: weight of the divergence term.
         warm_up: share of the training during which that weight rises from 0.
-        **config: `network` ("linear" or "convolutional") and its parameters.
+        **config: `network` ("linear", "convolutional" or "spatial") and its parameters.
     """
 
     role, family, watch = "generators", "vae", "bound"
@@ -78,4 +78,4 @@ def _pixel_loss(decoded: Images, images: Images) -> Tensor:
 
 
 def _divergence(mean: Tensor, log_variance: Tensor) -> Tensor:
-    return -0.5 * (1 + log_variance - mean.square() - log_variance.exp()).sum(1)
+    return -0.5 * (1 + log_variance - mean.square() - log_variance.exp()).flatten(1).sum(1)

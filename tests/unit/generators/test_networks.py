@@ -5,7 +5,7 @@ from foible.classifiers.networks.lenet import lenet1, lenet4, lenet5
 from foible.errors import RecipeError
 from foible.generators.gan import GAN, truncated_normal
 from foible.generators.networks.gan import ConditionalGAN
-from foible.generators.networks.vae import ConvolutionalVAE, vae_network
+from foible.generators.networks.vae import ConvolutionalVAE, SpatialVAE, vae_network
 from foible.registry import build
 from foible.types import LatentSpace
 
@@ -29,6 +29,19 @@ def test_convolutional_vae_goes_there_and_back(shape, widths):
     images = network(mean).detach()
     assert mean.shape == log_variance.shape == (3, 5)
     assert images.shape == (3, *shape) and 0 <= float(images.min()) <= float(images.max()) <= 1
+
+
+def test_the_latent_of_a_spatial_vae_is_a_picture():
+    network = SpatialVAE((3, 32, 32), (8, 16), latent=2).eval()
+    image = torch.rand(1, 3, 32, 32)
+    changed = image.clone()
+    changed[..., 24:, 24:] = 0
+    (before, spread), (after, _) = network.posterior(image), network.posterior(changed)
+    assert before.shape == spread.shape == (1, 2, 8, 8)
+    moved = (before - after).abs().amax((0, 1))
+    assert moved[7, 7] > 0 and moved[:4, :4].max() == 0, "what is in one corner stays there"
+    images = network(before).detach()
+    assert images.shape == (1, 3, 32, 32) and 0 <= float(images.min()) <= float(images.max()) <= 1
 
 
 def test_an_unknown_vae_network_is_named():
