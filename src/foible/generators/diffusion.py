@@ -41,7 +41,7 @@ class Diffusion(StoredGenerator):
             raise RecipeError(f"generator '{name}': steps must be 1 to {TRAINED_STEPS}, got {steps}", "10 is usual")
         super().__init__(name, network, space)
         self.steps, self.guidance = steps, guidance
-        self.scheduler = ddim(TRAINED_STEPS)
+        self.scheduler = ddim(TRAINED_STEPS, network.reach)
         self.scheduler.set_timesteps(steps)
 
     @staticmethod
@@ -57,18 +57,18 @@ class Diffusion(StoredGenerator):
 
     def decode(self, latents: Latents, labels: Tensor) -> Images:
         """Images in [0, 1]; every step is a function of the latent and the label."""
-        images = latents
+        pictures = latents
         for time in self.scheduler.timesteps:
-            velocity = self._velocity(images, time, labels)
-            images = self.scheduler.step(velocity, time, images, eta=0.0, return_dict=False)[0]
-        return images.clamp(-1, 1).add(1).div(2).contiguous()
+            velocity = self._velocity(pictures, time, labels)
+            pictures = self.scheduler.step(velocity, time, pictures, eta=0.0, return_dict=False)[0]
+        return self.network.shown(pictures)
 
-    def _velocity(self, images: Images, time: Tensor, labels: Tensor) -> Tensor:
-        times = time.to(images.device).expand(len(images))
+    def _velocity(self, pictures: Tensor, time: Tensor, labels: Tensor) -> Tensor:
+        times = time.to(pictures.device).expand(len(pictures))
         if self.guidance == 1.0:
-            return self.network(images, times, labels)  # type: ignore[no-any-return]
+            return self.network(pictures, times, labels)  # type: ignore[no-any-return]
         classless = torch.full_like(labels, self.network.classes)
-        both = self.network(images.repeat(2, 1, 1, 1), times.repeat(2), torch.cat([labels, classless]))
+        both = self.network(pictures.repeat(2, 1, 1, 1), times.repeat(2), torch.cat([labels, classless]))
         wanted, free = both.chunk(2)
         velocity: Tensor = free + self.guidance * (wanted - free)
         return velocity

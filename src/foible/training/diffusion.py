@@ -9,12 +9,15 @@ import torch
 from torch import Tensor, nn
 
 from foible.domains import Domain, RealImages
+from foible.errors import RecipeError
 from foible.generators.diffusion import TRAINED_STEPS, Diffusion
 from foible.generators.networks.unet import Denoiser, ddim
+from foible.generators.networks.vae import SpatialVAE
 from foible.generators.stored import SPACE_SAMPLE, space_tensors
 from foible.training.augment import Augmentation
 from foible.types import Images, LatentSpace
 from foible.zoo.files import Header
+from foible.zoo.resolve import resolve
 
 
 class DiffusionLearner:
@@ -26,6 +29,7 @@ class DiffusionLearner:
         guidance: guidance of the stored generator.
         classless: share of images shown without their class, which is what guidance needs.
         augment: changes to training images, as in `Augmentation`.
+        autoencoder: a spatial VAE (zoo name or model file) in whose latents the noise is taken away; None = pixels.
         **config: parameters of `Denoiser`.
     """
 
@@ -39,18 +43,24 @@ class DiffusionLearner:
         guidance: float = 2.0,
         classless: float = 0.1,
         augment: dict[str, Any] | None = None,
+        autoencoder: str | None = None,
         **config: Any,
     ) -> None:
         self.domain, self.classless, self.augment = domain, classless, Augmentation(**(augment or {}))
         network = {"shape": list(domain.shape), "classes": len(domain.classes), **config}
+        known = spatial_vae(autoencoder) if autoencoder else None
+        if known:
+            network["autoencoder"] = {"widths": list(known.network.widths), "latent": known.network.latent}
         self.config = {"network": network, "steps": steps, "guidance": guidance}
         self.network = Denoiser(**network)
-        self.scheduler = ddim(TRAINED_STEPS)
+        if known:
+            self.network.take(known.network, known.space)
+        self.scheduler = ddim(TRAINED_STEPS, self.network.reach)
 
     @property
     def parts(self) -> Mapping[str, nn.Module]:
-        """The denoiser."""
-        return {"denoiser": self.network}
+        """The denoiser, without an autoencoder that it may work on."""
+        return {"denoiser": self.network.unet}
 
     def losses(self, images: Images, labels: Tensor, progress: float) -> Iterator[tuple[str, Tensor]]:  # noqa: ARG002
         """Squared error of the velocity."""
@@ -68,7 +78,7 @@ class DiffusionLearner:
 
     def tensors(self, data: RealImages) -> dict[str, Tensor]:  # noqa: ARG002
         """Network weights, and the latent space measured on normal draws."""
-        draws = torch.randn(SPACE_SAMPLE, *self.domain.shape, generator=torch.Generator().manual_seed(0))
+        draws = torch.randn(SPACE_SAMPLE, *self.network.picture, generator=torch.Generator().manual_seed(0))
         return {**self.network.state_dict(), **space_tensors(LatentSpace.measured(draws))}
 
     @staticmethod
@@ -78,10 +88,19 @@ class DiffusionLearner:
         return {}
 
     def _errors(self, images: Images, labels: Tensor) -> Tensor:
-        clean, noise = images * 2 - 1, torch.randn_like(images)
+        clean = self.network.pictured(images)
+        noise = torch.randn_like(clean)
         spread = (torch.arange(len(images)) + torch.rand(())) / len(images)  # times spread evenly: steadier gradients
         times = (spread[torch.randperm(len(images))] * TRAINED_STEPS).long()
         noisy = self.scheduler.add_noise(clean, noise, times)
         velocity = self.scheduler.get_velocity(clean, noise, times)
         errors: Tensor = (self.network(noisy, times, labels) - velocity).square().flatten(1).mean(1)
         return errors
+
+
+def spatial_vae(use: str) -> Any:
+    """A VAE whose latents are pictures."""
+    model = resolve("generators", use, {}).model
+    if not isinstance(getattr(model, "network", None), SpatialVAE):
+        raise RecipeError(f"autoencoder: '{use}' is no VAE with a latent picture", 'train one: network = "spatial"')
+    return model

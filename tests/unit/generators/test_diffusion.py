@@ -26,6 +26,15 @@ class TestContract(GeneratorContract):
         return diffusion()
 
 
+class TestLatentContract(GeneratorContract):
+    def make(self):
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            network = Denoiser(SHAPE, 3, widths=(8,), fold=1, autoencoder={"widths": (4,), "latent": 2})
+        space = LatentSpace((2, 4, 4), torch.tensor(-4.0), torch.tensor(4.0), torch.ones(2, 4, 4))
+        return Diffusion("tiny", network, space, steps=3)
+
+
 def test_guidance_one_is_the_conditional_network_alone():
     generator, labels = diffusion(guidance=1.0), torch.tensor([0, 2])
     nearly = diffusion(guidance=1.0 + 1e-9)  # takes the guided path

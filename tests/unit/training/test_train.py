@@ -37,6 +37,29 @@ def test_a_vae_file_carries_its_measured_space(tmp_path):
     assert tuple(generator.encode(images, torch.zeros(40)).shape) == (40, 3)
 
 
+def test_a_diffusion_model_may_work_on_the_latents_of_a_vae(tmp_path):
+    pytest.importorskip("diffusers")
+    root = write_toy_images(tmp_path / "toys", per_class=30)
+    vae = train(small("vae", root, network="spatial", widths=[8], latent=2), tmp_path / "vae.safetensors").path
+    recipe = small("diffusion", root, widths=[8], fold=1, steps=2, autoencoder=str(vae))
+    generator = load_model(train(recipe, tmp_path / "own.safetensors").path, "generators")
+    known, labels = load_model(vae, "generators"), torch.tensor([0, 1, 2])
+    latents = generator.sample(labels, torch.Generator().manual_seed(0))
+    assert latents.shape == (3, 2, 3, 3) and generator.decode(latents, labels).shape == (3, 1, 6, 6)
+    images = torch.rand(5, 1, 6, 6)
+    back = generator.network.shown(generator.network.pictured(images))
+    assert torch.allclose(back, known.decode(known.encode(images, labels), labels), atol=1e-3), "trained as it was"
+    assert float(generator.network.size) == pytest.approx(float(known.space.step.square().mean().sqrt()), rel=1e-2)
+
+
+def test_only_a_vae_with_a_latent_picture_can_be_denoised_in(tmp_path):
+    pytest.importorskip("diffusers")
+    root = write_toy_images(tmp_path / "toys", per_class=30)
+    vae = train(small("vae", root, hidden=16, latent=3), tmp_path / "vae.safetensors").path
+    with pytest.raises(RecipeError, match="is no VAE with a latent picture"):
+        train(small("diffusion", root, widths=[8], autoencoder=str(vae)), tmp_path / "own.safetensors")
+
+
 @pytest.mark.parametrize("path", sorted(TRAINING_RECIPES.glob("*.toml")), ids=lambda p: p.stem)
 def test_every_training_recipe_is_sound(path):
     facts = tomllib.loads(path.read_text())

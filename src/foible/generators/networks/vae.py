@@ -83,7 +83,8 @@ class SpatialVAE(nn.Module):
 
     def __init__(self, shape: tuple[int, int, int], widths: tuple[int, ...] = (32, 64), latent: int = 8) -> None:
         super().__init__()
-        self.shape, self.latent = tuple(shape), latent
+        self.shape, self.latent, self.widths = tuple(shape), latent, tuple(widths)
+        self.picture = (latent, shape[1] // 2 ** len(widths), shape[2] // 2 ** len(widths))
         self.encoder = nn.Sequential(*_down(shape[0], widths), nn.Conv2d(widths[-1], 2 * latent, 3, padding=1))
         entry = _layers(nn.Conv2d(latent, widths[-1], 3, padding=1), widths[-1])
         self.decoder = nn.Sequential(*entry, *_up(widths, shape[0]))
