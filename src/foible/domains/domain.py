@@ -34,6 +34,7 @@ class Domain(BaseModel):
     resize: bool = False
     partial: bool = False  # a tree of images may hold some of the classes only
     licence: str = ""
+    generator: str | None = None  # the zoo's default maker of images
     classifier: str | None = None  # the zoo's default system under test
     references: tuple[str, ...] = ()  # the judge's networks: never the system under test by default
     judge: str | None = None  # which failures count: a zoo name or a model file

@@ -93,7 +93,7 @@ def cards() -> dict[str, Entry]:
 def entries() -> dict[str, Entry]:
     """The models that can be used here, by name, in the order in which they are offered.
 
-    A domain's own classifier comes before others and references last; quick generators come before slow ones.
+    A domain's own generator and classifier come before others and references last; quick generators before slow ones.
     """
     ranks = _ranks()
     here = (card for card in cards().values() if card.weights)
@@ -125,9 +125,9 @@ def not_installed(name: str, role: str) -> ModelError:
 
 @cache
 def _ranks() -> dict[str, int]:
-    """0 for the default classifier of a domain, 2 for its references; whatever else has 1."""
+    """0 for the default generator and classifier of a domain, 2 for its references; whatever else has 1."""
     domains = [load_domain(name) for name in domain_names()]
-    defaults = {d.classifier: 0 for d in domains if d.classifier}
+    defaults = {name: 0 for d in domains for name in (d.generator, d.classifier) if name}
     return {**defaults, **{name: 2 for d in domains for name in d.references}}
 
 

@@ -45,13 +45,15 @@ def test_references_are_never_the_default_under_test():
         assert domain.classifier not in domain.references
 
 
-def test_what_is_offered_first_is_quick_and_no_reference():
+def test_what_is_offered_first_is_the_domains_own_and_no_reference():
     for domain in map(load_domain, domain_names()):
         models = [e for e in entries().values() if e.domain == domain.name]
         names = [e.name for e in models if e.role == "classifiers"]
         assert domain.classifier not in names or names[0] == domain.classifier
         assert not any(name in domain.references for name in names[: len(set(names) - set(domain.references))])
-        times = [e.figures["decode_ms"] for e in models if e.role == "generators"]
+        makers = [e for e in models if e.role == "generators"]
+        assert [e.name for e in makers[:1]] == [n for n in [domain.generator] if n]
+        times = [e.figures["decode_ms"] for e in makers[1:]]
         assert times == sorted(times)
 
 
