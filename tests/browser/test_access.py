@@ -61,6 +61,7 @@ def test_the_keyboard_is_enough_and_shows_where_it_is(person, bench):
     first_address = page.url
     page.keyboard.press("ArrowRight")
     expect(page.locator(".pages")).to_contain_text("2 of")
+    page.wait_for_load_state("load")  # the page listens to keys from then on
     page.keyboard.press("ArrowLeft")
     page.wait_for_url(first_address)
 
