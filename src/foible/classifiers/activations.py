@@ -17,7 +17,12 @@ def layer_names(module: nn.Module) -> tuple[str, ...]:
 
 
 def record(module: nn.Module, inputs: Tensor, layers: Sequence[str]) -> Mapping[str, Tensor]:
-    """Run a module once and keep what the named submodules give, each (N, ...).
+    """Run a module once and keep what the named submodules give, each (N, ...)."""
+    return run_and_record(module, inputs, layers)[1]
+
+
+def run_and_record(module: nn.Module, inputs: Tensor, layers: Sequence[str]) -> tuple[Tensor, Mapping[str, Tensor]]:
+    """What a module gives, and what the named submodules gave on the way.
 
     A layer that runs several times in one pass shows its last output.
     """
@@ -27,8 +32,8 @@ def record(module: nn.Module, inputs: Tensor, layers: Sequence[str]) -> Mapping[
         for name in layers:
             handle = module.get_submodule(name).register_forward_hook(_keeper(kept, name))
             hooks.callback(handle.remove)
-        module(inputs)
-    return {name: kept[name] for name in layers if name in kept}
+        output = module(inputs)
+    return output, {name: kept[name] for name in layers if name in kept}
 
 
 def known_layers(asked: Sequence[str], known: Sequence[str]) -> None:

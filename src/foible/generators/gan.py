@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from foible.generators.networks.gan import ConditionalGAN
+from foible.generators.networks.teacher import Teacher
 from foible.generators.stored import StoredGenerator
 from foible.types import Images, Latents, LatentSpace
 
@@ -33,8 +34,9 @@ class GAN(StoredGenerator):
 
     @staticmethod
     def build(config: Mapping[str, Any]) -> ConditionalGAN:
-        """Generator and discriminator."""
-        return ConditionalGAN(**config)
+        """Generator and discriminator, with the teacher of the latter."""
+        taught = Teacher(**config["teacher"]) if config.get("teacher") else None
+        return ConditionalGAN(**{**config, "teacher": taught})
 
     def sample(self, labels: Tensor, rng: torch.Generator) -> Latents:
         """Normal latents, truncated where asked; the class is not in the latent."""
@@ -50,7 +52,7 @@ class GAN(StoredGenerator):
 
     def realness(self, images: Images, labels: Tensor) -> Tensor:
         """The discriminator's score (N,) for images in [0, 1] as pictures of these classes; higher looks more real."""
-        score: Tensor = self.network.discriminator(images * 2 - 1, labels)[0]
+        score: Tensor = self.network.discriminator(images * 2 - 1, labels)[0].sum(1)
         return score
 
 

@@ -91,7 +91,7 @@ class _Fit:
         self.steps = max(1, len(self.training) // settings.batch)
         self.optimisers = optimisers_for(learner.parts, settings)
         self.schedules = {name: schedule_for(o, settings, self.steps) for name, o in self.optimisers.items()}
-        self.parameters = {name: list(part.parameters()) for name, part in learner.parts.items()}
+        self.parameters = {n: [p for p in part.parameters() if p.requires_grad] for n, part in learner.parts.items()}
         self.average = torch.optim.swa_utils.AveragedModel(
             learner.network, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(settings.average), use_buffers=True
         )

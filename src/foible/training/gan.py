@@ -14,6 +14,7 @@ from foible.generators.gan import GAN
 from foible.generators.networks.gan import ConditionalGAN
 from foible.generators.stored import SPACE_SAMPLE, space_tensors
 from foible.training.augment import Augmentation
+from foible.training.teacher import known_teacher
 from foible.types import Images, LatentSpace
 from foible.zoo.files import Header
 
@@ -25,6 +26,7 @@ class GANLearner:
         domain: gives image shape and classes.
         class_weight: weight of the loss by which both sides name the class.
         augment: changes to real and made images alike before the discriminator sees them.
+        teacher: a classifier that the discriminator leans on, as in `known_teacher`.
         **config: parameters of `ConditionalGAN`.
     """
 
@@ -32,12 +34,20 @@ class GANLearner:
     unaveraged: tuple[str, ...] = ("discriminator",)
 
     def __init__(
-        self, domain: Domain, class_weight: float = 0.5, augment: dict[str, Any] | None = None, **config: Any
+        self,
+        domain: Domain,
+        class_weight: float = 0.5,
+        augment: dict[str, Any] | None = None,
+        teacher: dict[str, Any] | None = None,
+        **config: Any,
     ) -> None:
         self.domain, self.class_weight = domain, class_weight
         self.augment = Augmentation(**(augment or {}))
         self.config = {"shape": list(domain.shape), "classes": len(domain.classes), **config}
-        self.network = ConditionalGAN(**self.config)
+        known = known_teacher(**teacher) if teacher else None
+        self.network = ConditionalGAN(**self.config, teacher=known)
+        if known:
+            self.config["teacher"] = known.config
 
     @property
     def parts(self) -> Mapping[str, nn.Module]:
@@ -51,16 +61,16 @@ class GANLearner:
         both = self.augment(torch.cat([images * 2 - 1, made.detach()]))
         score, names = judge(both, torch.cat([labels, labels]))
         real, fake = score.chunk(2)
-        hinge = functional.relu(1 - real).mean() + functional.relu(1 + fake).mean()
+        hinge = (functional.relu(1 - real) + functional.relu(1 + fake)).sum(1).mean()
         yield "discriminator", hinge + self.class_weight * functional.cross_entropy(names[: len(labels)], labels)
         score, names = judge(self.augment(made), labels)
-        yield "generator", -score.mean() + self.class_weight * functional.cross_entropy(names, labels)
+        yield "generator", -score.sum(1).mean() + self.class_weight * functional.cross_entropy(names, labels)
 
     def measure(self, images: Images, labels: Tensor) -> dict[str, Tensor]:
         """How real the discriminator finds held-out images, and images made for the same classes."""
         judge = self.network.discriminator
         made = self.network.generator(torch.randn(len(images), self.network.latent), labels)
-        return {"score_real": judge(images * 2 - 1, labels)[0], "score_made": judge(made, labels)[0]}
+        return {"score_real": judge(images * 2 - 1, labels)[0].sum(1), "score_made": judge(made, labels)[0].sum(1)}
 
     def header(self) -> Header:
         """How the trained generator is rebuilt."""

@@ -1,4 +1,7 @@
-"""Learner for variational autoencoders: binary cross-entropy of the pixels plus the KL divergence to the prior."""
+"""Learner for variational autoencoders: binary cross-entropy of the pixels plus the KL divergence to the prior.
+
+With a teacher also the squared error of what it sees in the image (a perceptual loss: Johnson, Alahi and Fei-Fei, 2016).
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from foible.domains import Domain, RealImages
 from foible.generators.networks.vae import VAENetwork, vae_network
 from foible.generators.stored import SPACE_SAMPLE, space_tensors
 from foible.generators.vae import VAE
+from foible.training.teacher import known_teacher
 from foible.types import Images, LatentSpace
 from foible.zoo.files import Header
 
@@ -24,17 +28,29 @@ class VAELearner:
         domain: gives the image shape.
         kl_weight: weight of the divergence term.
         warm_up: share of the training during which that weight rises from 0.
+        teacher: a classifier whose maps of image and reconstruction should be alike, as in `known_teacher`.
+        teacher_weight: weight of the mean squared error of each of its maps, per pixel value.
         **config: `network` ("linear", "convolutional" or "spatial") and its parameters.
     """
 
     role, family, watch = "generators", "vae", "bound"
     unaveraged: tuple[str, ...] = ()
 
-    def __init__(self, domain: Domain, kl_weight: float = 1.0, warm_up: float = 0.0, **config: Any) -> None:
+    def __init__(
+        self,
+        domain: Domain,
+        kl_weight: float = 1.0,
+        warm_up: float = 0.0,
+        teacher: dict[str, Any] | None = None,
+        teacher_weight: float = 0.1,
+        **config: Any,
+    ) -> None:
         self.domain = domain
         self.config = {"shape": list(domain.shape), **config}
         self.network: VAENetwork = vae_network(self.config)
         self.kl_weight, self.warm_up = kl_weight, warm_up
+        self.teacher = known_teacher(**teacher) if teacher else None
+        self.teacher_weight = teacher_weight
 
     @property
     def parts(self) -> Mapping[str, nn.Module]:
@@ -46,13 +62,13 @@ class VAELearner:
         mean, log_variance = self.network.posterior(images)
         latents = mean + torch.exp(0.5 * log_variance) * torch.randn_like(mean)
         weight = self.kl_weight * (min(1.0, progress / self.warm_up) if self.warm_up else 1.0)
-        yield "vae", (_pixel_loss(self.network(latents), images) + weight * _divergence(mean, log_variance)).mean()
+        yield "vae", (self._unlike(self.network(latents), images) + weight * _divergence(mean, log_variance)).mean()
 
     def measure(self, images: Images, labels: Tensor) -> dict[str, Tensor]:  # noqa: ARG002
         """Bound at the posterior mean and mean absolute error of the reconstruction, per image."""
         mean, log_variance = self.network.posterior(images)
         decoded = self.network(mean)
-        bound = _pixel_loss(decoded, images) + self.kl_weight * _divergence(mean, log_variance)
+        bound = self._unlike(decoded, images) + self.kl_weight * _divergence(mean, log_variance)
         return {"bound": bound, "pixel_error": (decoded - images).abs().flatten(1).mean(1)}
 
     def header(self) -> Header:
@@ -72,9 +88,14 @@ class VAELearner:
         decoded = model.decode(model.encode(images, labels), labels)
         return {"pixel_error": (decoded - images).abs().flatten(1).mean(1)}
 
-
-def _pixel_loss(decoded: Images, images: Images) -> Tensor:
-    return functional.binary_cross_entropy(decoded, images, reduction="none").flatten(1).sum(1)
+    def _unlike(self, decoded: Images, images: Images) -> Tensor:
+        """How much a reconstruction differs from the image, (N,)."""
+        pixels = functional.binary_cross_entropy(decoded, images, reduction="none").flatten(1)
+        if self.teacher is None:
+            return pixels.sum(1)
+        maps = zip(self.teacher(decoded)[1], self.teacher(images)[1], strict=True)
+        seen = torch.stack([(a - b).square().flatten(1).mean(1) for a, b in maps]).sum(0)
+        return pixels.sum(1) + self.teacher_weight * pixels.shape[1] * seen
 
 
 def _divergence(mean: Tensor, log_variance: Tensor) -> Tensor:

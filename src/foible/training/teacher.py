@@ -1,0 +1,26 @@
+"""The classifier that teaches a generator, found by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from foible.errors import RecipeError
+from foible.generators.networks.teacher import Teacher
+from foible.zoo.catalogue import entries
+from foible.zoo.files import read_model_file
+
+
+def known_teacher(use: str, layers: list[str]) -> Teacher:
+    """A trained classifier as a teacher.
+
+    Args:
+        use: a classifier by zoo name or model file; not the one that the images are to test.
+        layers: names of the layers whose maps it shows.
+    """
+    header, tensors = read_model_file(entries()[use].path() if use in entries() else Path(use))
+    if header.role != "classifiers":
+        raise RecipeError(f"teacher: '{use}' is one of the {header.role}", "name a classifier of the domain")
+    known = {part: header.config[part] for part in ("network", "network_config", "mean", "std")}
+    teacher = Teacher(**known, layers=layers)
+    teacher.network.load_state_dict(tensors)
+    return teacher
