@@ -54,7 +54,8 @@ def appraise(
     model, real = load_model(path, role, path.stem), real_images(domain, data, "test")
     appraisal = Appraisal(figures_on(family, model, real), {"data": real.source, "images": len(real.labels)})
     if role == "generators":
-        beyond = _generator(model, domain, list(made_beside_real(model, real, images)))
+        teacher = card["recipe"]["network"].get("teacher", {}).get("use")
+        beyond = _generator(model, domain, teacher, list(made_beside_real(model, real, images)))
         appraisal = Appraisal(appraisal.figures | beyond.figures, appraisal.measured | beyond.measured)
     card["figures"] = card["figures"] | {k: round(v, 5) for k, v in appraisal.figures.items()}
     card["measured"] = card.get("measured", {}) | appraisal.measured
@@ -67,7 +68,8 @@ def appraise(
     return appraisal
 
 
-def _generator(generator: Generator, domain: Domain, pairs: list[Pairs]) -> Appraisal:
+def _generator(generator: Generator, domain: Domain, teacher: str | None, pairs: list[Pairs]) -> Appraisal:
+    """Figures of a generator; its teacher, who would praise it, has no say in them."""
     figures = {
         "latent_size": float(torch.Size(generator.space.shape).numel()),
         "decode_ms": decode_milliseconds(generator, len(domain.classes)),
@@ -78,17 +80,17 @@ def _generator(generator: Generator, domain: Domain, pairs: list[Pairs]) -> Appr
         "decode_batch": BATCH,
         "threads": torch.get_num_threads(),
     }
-    judges = [_classifier(name) for name in domain.references if name in entries()]
+    judges = [name for name in domain.references if name in entries() and name != teacher]
     if domain.classifier in entries():
         measured["classifier"] = domain.classifier
         figures["viable_origins"] = share_recognised([_classifier(str(domain.classifier))], pairs)
         if isinstance(generator, Encoder):
             figures["reconstruction_accuracy"] = figures["viable_origins"]
     if judges:
-        measured["references"] = [judge.name for judge in judges]
-        figures["recognised"] = share_recognised(judges, pairs)
+        measured["references"] = judges
+        figures["recognised"] = share_recognised([_classifier(name) for name in judges], pairs)
     if judges or domain.classifier in entries():
-        distance = realism((p.real for p in pairs), (p.made for p in pairs), features_for(domain))
+        distance = realism((p.real for p in pairs), (p.made for p in pairs), features_for(domain, teacher))
         measured["extractor"] = distance.extractor
         figures |= {"fid": distance.fid, "kid": distance.kid}
     return Appraisal(figures, measured)

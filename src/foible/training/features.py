@@ -61,12 +61,17 @@ class InceptionFeatures(Features):
         return features
 
 
-def features_for(domain: Domain) -> Features:
-    """The extractor of a domain: Inception where it is there, else its first reference classifier in the zoo."""
+def features_for(domain: Domain, teacher: str | None = None) -> Features:
+    """The extractor of a domain: Inception where it is there, else its first reference classifier in the zoo.
+
+    Args:
+        domain: names its references.
+        teacher: a classifier that taught what is to be judged, and so has no say.
+    """
     if _inception_weights().is_file() and find_spec("torch_fidelity"):
         return InceptionFeatures()
     for name in (*domain.references, domain.classifier):
-        if name in entries():
+        if name in entries() and name != teacher:
             return ClassifierFeatures(load_model(entry(name).path(), "classifiers", name))
     raise ModelError(
         f"FID and KID need a network that knows the domain '{domain.name}', and the zoo has none",

@@ -1,6 +1,9 @@
+import shutil
 import tomllib
+from pathlib import Path
 
 import pytest
+import tomli_w
 import torch
 from PIL import Image
 
@@ -10,6 +13,7 @@ from foible.training.appraise import appraise, decode_milliseconds, share_recogn
 from foible.training.samples import made_beside_real
 from foible.training.sheet import contact_sheet
 from foible.training.train import TrainingRecipe, train
+from foible.zoo.catalogue import entry
 
 
 @pytest.fixture
@@ -53,6 +57,16 @@ def test_appraisal_goes_into_the_card(tmp_path):
     assert card["figures"]["latent_size"] == 3 and card["figures"]["decode_ms"] > 0
     assert "pixel_error" in card["figures"] and card["measured"]["images"] == 10
     assert "fid" not in card["figures"]  # no classifier of the zoo knows this domain, so nothing may judge
+
+
+def test_a_teacher_has_no_say_in_the_figures_of_its_pupil(tmp_path):
+    path = Path(shutil.copy(entry("mnist-gan").path(), tmp_path))
+    card = tomllib.loads(entry("mnist-gan").path().with_suffix(".toml").read_text())
+    card["recipe"]["network"]["teacher"] = {"use": "mnist-reference-residual", "layers": []}
+    path.with_suffix(".toml").write_text(tomli_w.dumps(card))
+    measured = appraise(path, images=20).measured
+    assert measured["references"] == ["mnist-reference-convolutional", "mnist-reference-separable"]
+    assert "residual" not in measured["extractor"]
 
 
 def test_a_contact_sheet_has_a_row_per_class(tmp_path, toys):
