@@ -18,6 +18,7 @@ from foible.training.features import features_for
 from foible.training.realism import realism
 from foible.training.samples import BATCH, Pairs, made_beside_real
 from foible.training.train import figures_on
+from foible.types import LatentSpace
 from foible.zoo.catalogue import entries, entry
 from foible.zoo.files import load_model
 from foible.zoo.trainable import role_of
@@ -71,7 +72,7 @@ def appraise(
 def _generator(generator: Generator, domain: Domain, teacher: str | None, pairs: list[Pairs]) -> Appraisal:
     """Figures of a generator; its teacher, who would praise it, has no say in them."""
     figures = {
-        "latent_size": float(torch.Size(generator.space.shape).numel()),
+        **latent_figures(generator.space),
         "decode_ms": decode_milliseconds(generator, len(domain.classes)),
     }
     measured: dict[str, Any] = {
@@ -94,6 +95,15 @@ def _generator(generator: Generator, domain: Domain, teacher: str | None, pairs:
         measured["extractor"] = distance.extractor
         figures |= {"fid": distance.fid, "kid": distance.kid}
     return Appraisal(figures, measured)
+
+
+def latent_figures(space: LatentSpace) -> dict[str, float]:
+    """How many coordinates a latent has, from the least to the largest of them, and their mean natural step."""
+    return {
+        "latent_size": float(torch.Size(space.shape).numel()),
+        "latent_range": space.range,
+        "latent_step": float(space.step.mean()),
+    }
 
 
 def share_recognised(classifiers: list[Classifier], pairs: list[Pairs]) -> float:

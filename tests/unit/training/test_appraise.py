@@ -55,6 +55,7 @@ def test_appraisal_goes_into_the_card(tmp_path):
     appraise(path, data=root, images=10)
     card = tomllib.loads(path.with_suffix(".toml").read_text())
     assert card["figures"]["latent_size"] == 3 and card["figures"]["decode_ms"] > 0
+    assert card["figures"]["latent_range"] > card["figures"]["latent_step"] > 0
     assert "pixel_error" in card["figures"] and card["measured"]["images"] == 10
     assert "fid" not in card["figures"]  # no classifier of the zoo knows this domain, so nothing may judge
 

@@ -31,7 +31,9 @@ def test_classifiers_state_their_accuracy(name):
 
 @pytest.mark.parametrize("name", [n for n in NAMES if entry(n).role == "generators"])
 def test_generators_state_size_time_and_origins(name):
-    assert {"latent_size", "decode_ms", "viable_origins", "fid", "kid"} <= set(entry(name).figures)
+    assert {"latent_size", "latent_range", "latent_step", "decode_ms", "viable_origins", "fid", "kid"} <= set(
+        entry(name).figures
+    )
     assert entry(name).model_extra["measured"]["extractor"]
 
 
