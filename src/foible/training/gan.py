@@ -44,7 +44,7 @@ class GANLearner:
         self.domain, self.class_weight = domain, class_weight
         self.augment = Augmentation(**(augment or {}))
         self.config = {"shape": list(domain.shape), "classes": len(domain.classes), **config}
-        known = known_teacher(**teacher) if teacher else None
+        known = known_teacher(domain, **teacher) if teacher else None
         self.network = ConditionalGAN(**self.config, teacher=known)
         if known:
             self.config["teacher"] = known.config

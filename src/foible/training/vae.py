@@ -49,7 +49,7 @@ class VAELearner:
         self.config = {"shape": list(domain.shape), **config}
         self.network: VAENetwork = vae_network(self.config)
         self.kl_weight, self.warm_up = kl_weight, warm_up
-        self.teacher = known_teacher(**teacher) if teacher else None
+        self.teacher = known_teacher(domain, **teacher) if teacher else None
         self.teacher_weight = teacher_weight
 
     @property

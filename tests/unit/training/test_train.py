@@ -3,6 +3,7 @@ import tomllib
 import pytest
 import torch
 
+from foible.domains import load_domain
 from foible.errors import RecipeError
 from foible.testing.toys import write_toy_images
 from foible.training.teacher import known_teacher
@@ -82,7 +83,7 @@ def test_a_vae_learns_to_keep_what_its_teacher_sees(tmp_path):
     for weight in (0.0, 30.0):
         recipe = small("vae", root, hidden=16, latent=3, teacher=teacher, teacher_weight=weight)
         vae = load_model(train(recipe, tmp_path / f"{weight}.safetensors").path, "generators")
-        known = known_teacher(**teacher)
+        known = known_teacher(load_domain(root), **teacher)
         back = vae.decode(vae.encode(images, torch.zeros(50)), torch.zeros(50))
         losses.append(
             sum(float((a - b).square().mean()) for a, b in zip(known(back)[1], known(images)[1], strict=True))
@@ -95,6 +96,12 @@ def test_a_generator_cannot_teach(tmp_path):
     vae = train(small("vae", root, hidden=16, latent=3), tmp_path / "vae.safetensors").path
     with pytest.raises(RecipeError, match="is one of the generators"):
         train(small("gan", root, widths=[8], teacher={**teacher, "use": str(vae)}), tmp_path / "own.safetensors")
+
+
+def test_the_classifier_under_test_cannot_teach(tmp_path):
+    recipe = small("vae", "mnist", teacher={"use": "mnist-deepconv", "layers": ["features.4"]})
+    with pytest.raises(RecipeError, match="hide its failures"):
+        train(recipe, tmp_path / "own.safetensors")
 
 
 @pytest.mark.parametrize(("layer", "said"), [("features.5", "gives \\(12, 1, 1\\)"), ("features.99", "no layer")])
