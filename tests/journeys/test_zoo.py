@@ -8,7 +8,10 @@ import pytest
 from PIL import Image
 
 from foible.campaign import load_recipe
+from foible.domains import load_domain
+from foible.errors import ModelError
 from foible.testing.toys import write_toy_images
+from foible.training.teacher import known_teacher
 from foible.zoo import cards, entries, entry, own_zoo
 from foible.zoo.catalogue import WEIGHTS
 
@@ -57,6 +60,13 @@ def test_weights_that_are_not_here_say_how_to_get_them(recipe, lean):
     assert "foible train vae --domain mnist" in done.stderr and str(own_zoo()) in done.stderr
     assert "copy mnist-vae.safetensors from foible's repository" in done.stderr
     assert "--generator FILE.safetensors" in done.stderr
+
+
+@pytest.mark.usefixtures("lean")
+def test_a_teacher_that_is_not_here_says_how_to_get_it():
+    with pytest.raises(ModelError) as error:
+        known_teacher(load_domain("svhn"), "svhn-teacher", ["features.2"])
+    assert "foible train classifier --domain svhn --recipe svhn-teacher" in error.value.hint
 
 
 def test_a_recipe_may_name_a_model_that_has_no_card_yet(lean):

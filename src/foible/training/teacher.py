@@ -7,8 +7,9 @@ from pathlib import Path
 from foible.domains import Domain
 from foible.errors import RecipeError
 from foible.generators.networks.teacher import Teacher
-from foible.zoo.catalogue import entries
+from foible.zoo.catalogue import entries, not_installed
 from foible.zoo.files import read_model_file
+from foible.zoo.trainable import trainable
 
 
 def known_teacher(domain: Domain, use: str, layers: list[str]) -> Teacher:
@@ -24,6 +25,8 @@ def known_teacher(domain: Domain, use: str, layers: list[str]) -> Teacher:
             f"teacher: '{use}' is the classifier under test: images made to please it hide its failures",
             "train another one, as recipes/training/svhn-teacher.toml does",
         )
+    if use not in entries() and use in trainable():
+        raise not_installed(use, "classifiers")
     header, tensors = read_model_file(entries()[use].path() if use in entries() else Path(use))
     if header.role != "classifiers":
         raise RecipeError(f"teacher: '{use}' is one of the {header.role}", "name a classifier of the domain")
