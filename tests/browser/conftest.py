@@ -67,7 +67,7 @@ def slowness():
 
 
 def processor_seconds(process):
-    """What a process has used of the processor so far: the same whoever else uses the machine."""
+    """What a process has used of the processor so far: much the same whoever else uses the machine."""
     user, system = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 

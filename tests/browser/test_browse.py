@@ -31,21 +31,26 @@ def pages(bench):
     return [path.format(attempt=attempt) for path in PAGES]
 
 
+def cost_of_a_visit(page, bench, path):
+    """Processor seconds of the workbench while a page is opened."""
+    before = processor_seconds(bench.process)
+    page.goto(path)
+    page.wait_for_load_state("networkidle")
+    return processor_seconds(bench.process) - before
+
+
 def test_pages_are_light_and_paint_quickly(person, bench):
     page = person()
     page.goto("/")
     expect(page.locator("[data-run=toy-wide]")).to_contain_text("complete")
     for path in pages(bench):
         page.goto(path)
-        before = processor_seconds(bench.process)
-        page.goto(path)
-        page.wait_for_load_state("networkidle")
-        spent = processor_seconds(bench.process) - before
+        spent = min(cost_of_a_visit(page, bench, path) for _ in range(3))  # the least: others use the machine too
         blocking = page.evaluate(
             "performance.getEntriesByType('resource').filter(e => ['link', 'script', 'css'].includes(e.initiatorType)).length"
         )
         assert blocking <= 3, f"{path} waits for {blocking} files"
-        assert path == "/setup" or spent < 0.5, f"{path} costs {spent} processor seconds"
+        assert path == "/setup" or spent < 0.5 * slowness(), f"{path} costs {spent} processor seconds"
     assert quickest_paint(page, "/") < 2000 * slowness()
     assert quickest_paint(page, "/setup") < 2000 * slowness()
 
