@@ -48,7 +48,11 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "weights": "foible.classifiers.weights:WeightsNetwork",
     },
     "objectives": {"margin": "foible.objectives.margin:Margin"},
-    "oracles": {"misclassified": "foible.oracles.misclassified:Misclassified"},
+    "oracles": {
+        "misclassified": "foible.oracles.misclassified:Misclassified",
+        "targeted": "foible.oracles.targeted:Targeted",
+        "disagree": "foible.oracles.disagree:Disagree",
+    },
     "searches": {
         "genetic": "foible.searches.genetic:Genetic",
         "random": "foible.searches.random:Random",

@@ -6,10 +6,13 @@ import hashlib
 import io
 from pathlib import Path
 
+import numpy as np
 from PIL import Image
 
+from foible.digest import sha256
 from foible.domains.folder import read_pixels
 from foible.domains.images import to_bytes, to_images
+from foible.errors import StoreError
 from foible.store.layout import disk_errors
 from foible.types import Images
 
@@ -23,14 +26,22 @@ def png_bytes(image: Images) -> bytes:
     return buffer.getvalue()
 
 
-def write_png(path: Path, image: Images) -> str:
-    """Write one image (C, H, W) and give the sha256 of the file."""
-    content = png_bytes(image)
+def decode_png(content: bytes) -> Images:
+    """One image (C, H, W) from the bytes of a PNG that `png_bytes` made."""
+    pixels = np.asarray(Image.open(io.BytesIO(content)))
+    pixels = pixels[None] if pixels.ndim == 2 else pixels.transpose(2, 0, 1)
+    return to_images(pixels[None])[0]
+
+
+def write_file(path: Path, content: bytes, digest: str) -> None:
+    """Write a file whole or not at all, and make sure that what is on the disk has this sha256."""
     partial = path.with_suffix(".part")
     with disk_errors(path):
         partial.write_bytes(content)
         partial.replace(path)
-    return hashlib.sha256(content).hexdigest()
+        written = sha256(path)
+    if written != digest:
+        raise StoreError(f"'{path}' is not what was written", "check the disk; nothing that was stored before is lost")
 
 
 def pixel_digest(image: Images) -> str:
