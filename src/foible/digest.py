@@ -17,14 +17,9 @@ def sha256(path: Path) -> str:
 
 def weights_digest(model: Any) -> str:
     """Digest of a live model's weights, or "unknown" where it shows none."""
-    module = next(
-        (
-            m
-            for m in (model, getattr(model, "module", None), getattr(model, "network", None))
-            if isinstance(m, nn.Module)
-        ),
-        None,
-    )
+    network = getattr(model, "network", None)
+    shown = (model, getattr(model, "module", None), network, getattr(network, "module", None))
+    module = next((m for m in shown if isinstance(m, nn.Module)), None)
     if module is None:
         return "unknown"
     total = hashlib.sha256()

@@ -27,7 +27,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "text_to_image": "foible.generators.text_to_image:TextToImage",
         "biggan": "foible.generators.biggan:BigGAN",
     },
-    "classifiers": {"module": "foible.classifiers.module:ModuleClassifier"},
+    "classifiers": {"module": "foible.classifiers.adapted:AdaptedClassifier"},
     "networks": {
         "deepconv": "foible.classifiers.networks.deepconv:DeepConv",
         "lenet1": "foible.classifiers.networks.lenet:lenet1",

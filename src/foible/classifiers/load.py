@@ -20,6 +20,7 @@ from foible.domains import Domain, RealImages, load_domain, real_images
 from foible.errors import ModelError, RecipeError
 from foible.registry import build, find, refuse_unfit
 from foible.sandbox.limits import Limits
+from foible.types import Capability
 
 PROBES = 200  # real images looked at
 Model = str | Path | nn.Module | Callable[[Any], Any]
@@ -142,7 +143,22 @@ def _adapted(
         notes.append(
             f"classes: columns {list(columns[:10])}{'...' if len(columns) > 10 else ''} of its scores, by name"
         )
-    return AdaptedClassifier(name, network, domain.classes, chosen.preprocessing, kind, columns, digests, notes)
+    adapted = AdaptedClassifier(name, network, domain.classes, chosen.preprocessing, kind, columns, digests, notes)
+    if Capability.GRADIENT in adapted.offers and not lends_gradients(adapted, images[:2]):
+        adapted.offers -= {Capability.GRADIENT}
+        adapted.notes += ("gradients: none, since something inside it cuts them off",)
+    return adapted
+
+
+def lends_gradients(classifier: AdaptedClassifier, images: torch.Tensor) -> bool:
+    """Whether a gradient of the logits arrives at the images: a model may round, detach or switch gradients off inside."""
+    with torch.inference_mode(False), torch.enable_grad():
+        images = images.clone().requires_grad_()
+        try:
+            (gradient,) = torch.autograd.grad(classifier(images).sum(), images)
+        except (RuntimeError, ModelError):
+            return False
+    return bool(torch.isfinite(gradient).all())
 
 
 def _limits(given: Mapping[str, float] | None) -> Limits:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -85,14 +85,6 @@ class RemoteNetwork:
         parts = [self._ask(images[k : min(k + self.batch, wanted)]) for k in range(0, wanted, self.batch)]
         scores = torch.from_numpy(np.concatenate(parts))
         return torch.cat([scores, scores[-1:].expand(len(images) - wanted, -1)]).to(inputs.device)
-
-    def layers(self) -> tuple[str, ...]:
-        """None."""
-        return ()
-
-    def activations(self, inputs: Tensor, layers: Sequence[str]) -> Mapping[str, Tensor]:  # noqa: ARG002
-        """Not available."""
-        raise ModelError("an endpoint shows no activations")
 
     def close(self) -> None:
         """Close the connection."""

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from foible.classifiers.module import ModuleClassifier
+from foible.classifiers.adapted import AdaptedClassifier
 from foible.validators.panel import Panel, Sight
 from foible.validators.parts import Closeness, Fusion, Head, ImageFusion, logit
 from foible.validators.scored import CHUNK, Percentile, Scored
@@ -67,7 +67,7 @@ def test_the_threshold_itself_is_accepted():
 def linear(name, scale):
     module = nn.Sequential(nn.Flatten(), nn.Linear(4, 2, bias=False))
     module[1].weight.data = torch.tensor([[1.0, 0, 0, 0], [0, 1.0, 0, 0]]) * scale
-    return ModuleClassifier(name, module, ("a", "b"))
+    return AdaptedClassifier(name, module, ("a", "b"))
 
 
 def test_a_panel_votes_with_believable_probabilities():
