@@ -13,9 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from foible.batching import Chunks
+from foible.classifiers.adapting.preprocessing import Preprocessing
+from foible.classifiers.adapting.scores import to_logits
 from foible.classifiers.network import InspectableNetwork, ModuleNetwork, Network, OutputKind
-from foible.classifiers.preprocessing import Preprocessing
-from foible.classifiers.scores import to_logits
 from foible.errors import ModelError
 from foible.registry import build
 from foible.types import Capability, Images

@@ -11,10 +11,10 @@ import torch
 from torch import nn
 
 from foible.classifiers.adapted import AdaptedClassifier
-from foible.classifiers.conventions import Said, choose
+from foible.classifiers.adapting.conventions import Said, choose
+from foible.classifiers.adapting.scores import class_columns, output_kind
+from foible.classifiers.kinds.recognise import recognise
 from foible.classifiers.network import Layout, ModuleNetwork, Network, OutputKind
-from foible.classifiers.reference import recognise
-from foible.classifiers.scores import class_columns, output_kind
 from foible.digest import sha256, weights_digest
 from foible.domains import Domain, RealImages, load_domain, real_images
 from foible.errors import ModelError, RecipeError
@@ -106,7 +106,9 @@ def _opened(
     files = kind.files(**settings)
     digests = {p.name: sha256(p) for p in files} or {found.settings.get("url", settings.get("url", "")): "remote"}
     if untrusted and not getattr(kind, "harmless", False):
-        from foible.sandbox.network import SandboxedNetwork  # needs a Unix system, which other models do not
+        from foible.classifiers.kinds.sandboxed import (
+            SandboxedNetwork,  # needs a Unix system, which other models do not
+        )
 
         return SandboxedNetwork(found.name, found.kind, settings, files, limits, insist), found.name, digests
     return build("kinds", found.kind, settings), found.name, digests

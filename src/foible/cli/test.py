@@ -124,8 +124,8 @@ def _search(campaign: Campaign, folder: Path, fail_if: list[str] | None, quiet: 
 
 def _look(model: str, domain: str, data: str | None, settings: dict[str, Any]) -> int:
     """Load and probe; gives 2 when something is wrong."""
+    from foible.classifiers.adapting.probe import probe
     from foible.classifiers.load import probe_images
-    from foible.classifiers.probe import probe
     from foible.domains import load_domain, real_images
     from foible.zoo import resolve
 

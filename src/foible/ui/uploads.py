@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.requests import Request
 
-from foible.classifiers.reference import recognise
+from foible.classifiers.kinds.recognise import recognise
 from foible.errors import FoibleError, ModelError
 from foible.store.layout import Layout, disk_errors
 from foible.ui.sessions import Session, Upload

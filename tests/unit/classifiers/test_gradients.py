@@ -5,9 +5,9 @@ import torch
 from torch import nn
 
 from foible.classifiers.adapted import AdaptedClassifier
+from foible.classifiers.adapting.preprocessing import Preprocessing
 from foible.classifiers.load import load_classifier
 from foible.classifiers.network import ModuleNetwork
-from foible.classifiers.preprocessing import Preprocessing
 from foible.errors import ModelError
 from foible.protocols import Inspectable
 from foible.types import Capability

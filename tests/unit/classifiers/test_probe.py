@@ -7,8 +7,8 @@ import torch
 from torch import nn
 
 from foible.classifiers.adapted import AdaptedClassifier
+from foible.classifiers.adapting.probe import probe
 from foible.classifiers.load import load_classifier, probe_images
-from foible.classifiers.probe import probe
 from foible.errors import ModelError
 
 

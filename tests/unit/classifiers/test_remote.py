@@ -13,8 +13,8 @@ import pytest
 import torch
 from PIL import Image
 
+from foible.classifiers.kinds.remote import RemoteNetwork
 from foible.classifiers.load import load_classifier
-from foible.classifiers.remote import RemoteNetwork
 from foible.errors import ModelError, RecipeError
 
 

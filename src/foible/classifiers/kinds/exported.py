@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from foible.classifiers.activations import layer_names, run_and_record
-from foible.classifiers.archive import Content, torch_content, whole_file
+from foible.classifiers.kinds.archive import Content, torch_content, whole_file
 from foible.classifiers.network import Facts, Precision, first_tensor
 from foible.errors import ModelError
 from foible.types import Capability

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from foible.classifiers.archive import Content, torch_content, whole_file
+from foible.classifiers.kinds.archive import Content, torch_content, whole_file
 from foible.classifiers.network import Facts, first_tensor
 from foible.errors import ModelError
 from foible.types import Capability

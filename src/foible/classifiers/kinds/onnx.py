@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from foible.classifiers.activations import known_layers
-from foible.classifiers.archive import whole_file
+from foible.classifiers.kinds.archive import whole_file
 from foible.classifiers.network import Facts, Precision
 from foible.errors import MissingExtra, ModelError
 from foible.types import Capability

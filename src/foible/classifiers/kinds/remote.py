@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor
 
-from foible.classifiers.connection import Connection, Cost
+from foible.classifiers.kinds.connection import Connection, Cost
 from foible.classifiers.network import Facts
 from foible.errors import ModelError, RecipeError
 from foible.types import Capability

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from foible.classifiers.archive import whole_file
+from foible.classifiers.kinds.archive import whole_file
 from foible.classifiers.network import Facts
 from foible.errors import ModelError, RecipeError
 from foible.registry import from_file, is_file_reference
