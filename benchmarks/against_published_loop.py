@@ -16,7 +16,7 @@ from pathlib import Path
 import torch
 
 from foible.campaign import run
-from foible.domains.images import rounded
+from foible.images import rounded
 from foible.objectives.margin import margin
 from foible.searches.extent import initial_step
 from foible.store import open_run

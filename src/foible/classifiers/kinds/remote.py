@@ -7,7 +7,6 @@ Every request is counted.
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,12 +15,12 @@ from typing import Any, Literal
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from PIL import Image
 from torch import Tensor
 
 from foible.classifiers.kinds.connection import Connection, Cost
 from foible.classifiers.network import Facts
 from foible.errors import ModelError, RecipeError
+from foible.images import png
 from foible.types import Capability
 
 
@@ -92,7 +91,7 @@ class RemoteNetwork:
 
     def _ask(self, images: NDArray[Any]) -> NDArray[np.float32]:
         if self.send == "png":
-            files = [(self.field, (f"{k}.png", _png(image), "image/png")) for k, image in enumerate(images)]
+            files = [(self.field, (f"{k}.png", png(image), "image/png")) for k, image in enumerate(images)]
             content = self.connection.post(len(images), files=files)
         else:
             content = self.connection.post(len(images), json={self.field: images.tolist()})
@@ -122,9 +121,3 @@ def _repeats(images: NDArray[Any]) -> int:
     """How many rows at the end only repeat the last one."""
     same = (images == images[-1:]).all(tuple(range(1, images.ndim)))
     return int(np.argmin(same[::-1]) if not same.all() else len(same)) - 1
-
-
-def _png(image: NDArray[np.uint8]) -> bytes:
-    buffer = io.BytesIO()
-    Image.fromarray(image[:, :, 0] if image.shape[2] == 1 else image).save(buffer, "PNG")
-    return buffer.getvalue()
