@@ -15,7 +15,7 @@ from foible.classifiers.adapting.conventions import Said, choose
 from foible.classifiers.adapting.scores import class_columns, output_kind
 from foible.classifiers.kinds.recognise import recognise
 from foible.classifiers.network import Layout, ModuleNetwork, Network, OutputKind
-from foible.digest import sha256, weights_digest
+from foible.digest import code_digest, endpoint_digest, sha256, weights_digest
 from foible.domains import Domain, RealImages, load_domain, real_images
 from foible.errors import ModelError, RecipeError
 from foible.registry import build, find, refuse_unfit
@@ -97,14 +97,14 @@ def _opened(
         return (
             build("kinds", "function", {"function": reference, **settings}),
             called,
-            {f"function {called}": "unknown"},
+            {f"function {called}": code_digest(reference)},
         )
     found = recognise(str(reference), settings)
     settings = {**found.settings, **settings}
     kind = find("kinds", found.kind)
     refuse_unfit("kinds", found.kind, kind, settings)
     files = kind.files(**settings)
-    digests = {p.name: sha256(p) for p in files} or {found.settings.get("url", settings.get("url", "")): "remote"}
+    digests = {p.name: sha256(p) for p in files} or _endpoint(kind, settings)
     if untrusted and not getattr(kind, "harmless", False):
         from foible.classifiers.kinds.sandboxed import (
             SandboxedNetwork,  # needs a Unix system, which other models do not
@@ -112,6 +112,12 @@ def _opened(
 
         return SandboxedNetwork(found.name, found.kind, settings, files, limits, insist), found.name, digests
     return build("kinds", found.kind, settings), found.name, digests
+
+
+def _endpoint(kind: Any, settings: Mapping[str, Any]) -> dict[str, str]:
+    """What an endpoint is known by: its address and what decides how it is asked, not how patiently."""
+    asked = {k: settings[k] for k in kind.asks if k in settings}
+    return {settings["url"]: endpoint_digest(settings["url"], asked)}
 
 
 @torch.no_grad()

@@ -42,6 +42,7 @@ class RemoteNetwork:
 
     offers: frozenset[Capability] = frozenset()
     harmless = True  # nothing of it runs here
+    asks = ("send", "field", "answer", "headers")  # the settings that change what it answers
 
     def __init__(
         self,
