@@ -31,10 +31,22 @@ class Packing(StrEnum):
 
 
 class Chunks:
-    """Calls a function on padded chunks; halves the chunk when memory runs out and remembers the new size."""
+    """Calls a function on padded chunks; halves the chunk when memory runs out and remembers the new size.
 
-    def __init__(self, size: int, packing: Packing = Packing.FULL) -> None:
-        self.size, self.packing = size, packing
+    Args:
+        size: most rows of a chunk.
+        packing: how rows are put together.
+        shrunk: told the old and the new size whenever memory has run out: results may differ in their last bits from
+            then on, so that a run should note it.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        packing: Packing = Packing.FULL,
+        shrunk: Callable[[int, int], None] = lambda _old, _new: None,
+    ) -> None:
+        self.size, self.packing, self.shrunk = size, packing, shrunk
 
     def __call__(self, function: Callable[..., Rows], *rows: Tensor, groups: Tensor | None = None) -> Rows:
         """Apply `function` to tensors that share their first dimension; the results are joined again.
@@ -50,7 +62,8 @@ class Chunks:
             except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
                 if not _out_of_memory(error) or self.size == 1:
                     raise
-                self.size //= 2
+                old, self.size = self.size, self.size // 2
+                self.shrunk(old, self.size)
                 if torch.cuda.is_available():
                     torch.cuda.empty_cache()
 

@@ -86,7 +86,7 @@ class Classifier(Protocol):
 
 @runtime_checkable
 class Inspectable(Protocol):
-    """The second face of a classifier that shows its insides."""
+    """The second face of a classifier whose layers can be watched: logits and activations in one pass, one graph."""
 
     def layers(self) -> tuple[str, ...]:
         """The names of what can be recorded."""

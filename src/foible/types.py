@@ -183,6 +183,10 @@ class Budget:
     seconds: float | None = None
 
 
+About: TypeAlias = Literal["image", "label", "steadiness"]
+"""What a verdict is about."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """A validator's word on one image: does the failure count, and the number behind it in [0, 1].
@@ -194,14 +198,14 @@ class Verdict:
     validator: str
     accepted: bool
     score: float
-    about: Literal["image", "label", "steadiness"] = "image"
+    about: About = "image"
     threshold: float = 0.5
     why: str = ""
 
 
-def accepted(verdicts: Iterable[Verdict]) -> bool:
-    """Whether all of them accept: what it means that a failure counts."""
-    return all(verdict.accepted for verdict in verdicts)
+def everyone_accepts(verdicts: Iterable[Verdict], about: About | None = None) -> bool:
+    """Whether nobody objects: all verdicts accept, or all about the image or the label where that is asked."""
+    return all(v.accepted for v in verdicts if about is None or v.about == about)
 
 
 @dataclass(frozen=True)
@@ -270,3 +274,8 @@ class Finding:
     def confidence(self) -> float:
         """Probability the classifier gives its wrong answer."""
         return self.probabilities[self.predicted]
+
+    @property
+    def counts(self) -> bool:
+        """Whether every validator takes the image for one of the domain and its label for kept."""
+        return everyone_accepts(self.verdicts)

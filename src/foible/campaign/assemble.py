@@ -12,7 +12,7 @@ from torch import nn
 
 from foible.campaign.roles import make_role, refuse_unfit_roles, with_derived
 from foible.campaign.spec import Part, Recipe, load_recipe
-from foible.classifiers.module import ModuleClassifier
+from foible.classifiers.adapted import AdaptedClassifier
 from foible.digest import weights_digest
 from foible.domains import Domain, RealImages, load_domain, real_images
 from foible.errors import ModelError, RecipeError, did_you_mean
@@ -138,7 +138,7 @@ def _roles(
     for name in {**parts, **live}:
         given = live.get(name)
         if isinstance(given, nn.Module):
-            given = ModuleClassifier(type(given).__name__, given, domain.classes)
+            given = AdaptedClassifier(type(given).__name__, given, domain.classes)
         model, made_from = _model("classifiers", parts.get(name), given, domain, data)
         roles[name] = make_role(name, model)
         digests |= made_from

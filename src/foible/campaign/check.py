@@ -12,10 +12,10 @@ from foible.campaign.assemble import Campaign
 from foible.campaign.evaluate import Evaluator
 from foible.campaign.rehearse import first_proposal
 from foible.campaign.starts import from_real_images
-from foible.classifiers.conventions import conventions
-from foible.classifiers.preprocessing import Preprocessing
-from foible.classifiers.probe import Line, probe
-from foible.classifiers.scores import class_order, share_right
+from foible.classifiers.adapting.conventions import conventions
+from foible.classifiers.adapting.preprocessing import Preprocessing
+from foible.classifiers.adapting.probe import Line, probe
+from foible.classifiers.adapting.scores import class_order, share_right
 from foible.errors import CheckError
 from foible.protocols import Encoder
 from foible.types import Arm, Images

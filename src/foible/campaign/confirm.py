@@ -20,8 +20,8 @@ from torch import Tensor
 
 from foible.campaign.evaluate import Evaluator, Rendered
 from foible.campaign.events import Found
-from foible.store.images import decode_png, png_bytes
-from foible.types import TESTED, Arm, Finding, Images, Latents, Probabilities, Verdict, accepted
+from foible.images import png_bytes, read_png
+from foible.types import TESTED, Arm, Finding, Images, Latents, Probabilities, Verdict, everyone_accepts
 
 
 @dataclass(frozen=True)
@@ -63,12 +63,12 @@ def confirm(evaluator: Evaluator, arm: Arm, suspects: Suspects) -> list[Found | 
     if len(rows) == 0:
         return found
     files = [png_bytes(image) for image in shown.images[rows]]
-    stored = torch.stack([decode_png(content) for content in files])
+    stored = torch.stack([read_png(content, evaluator.campaign.domain.shape) for content in files])
     second = Rendered(stored, evaluator.classify(stored))
     still = evaluator.failed(second, s.latents[rows], s.origins[rows], s.labels[rows], s.targets[rows])
     verdicts = _verdicts(evaluator, stored, s.labels[rows])
     if evaluator.campaign.recipe.steers:
-        still = still & torch.tensor([accepted(mine) for mine in verdicts])
+        still = still & torch.tensor([everyone_accepts(mine) for mine in verdicts])
     found_before: Counter[int] = Counter()
     for i in still.nonzero()[:, 0].tolist():
         row, attempt = int(rows[i]), int(s.attempts[rows[i]])

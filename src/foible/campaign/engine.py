@@ -18,7 +18,7 @@ from torch import Tensor
 from foible.campaign.assemble import Campaign
 from foible.campaign.confirm import Suspects, confirm
 from foible.campaign.evaluate import Evaluator
-from foible.campaign.events import Ended, Event, Round, Saved, Shard
+from foible.campaign.events import Ended, Event, Round, Saved, Shard, Shrunk
 from foible.campaign.failing import Failing, failing_rows
 from foible.campaign.starts import StartQueue
 from foible.errors import RecipeError
@@ -51,6 +51,8 @@ class Engine:
         self.events: list[Event] = []
         self.evaluations = 0
         self.saved = time.monotonic()
+        for chunks in (evaluator.chunks, evaluator.few):
+            chunks.shrunk = lambda old, new: self.events.append(Shrunk(old, new))
 
     def run(self) -> Iterator[list[Event]]:
         """Search until every attempt has ended; gives what happened, round by round.

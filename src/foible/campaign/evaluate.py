@@ -14,8 +14,8 @@ from torch import Tensor
 from foible.batching import Chunks, Packing
 from foible.campaign.assemble import Campaign
 from foible.campaign.steer import turned_back
-from foible.domains.images import rounded
 from foible.errors import ModelError, RecipeError
+from foible.images import rounded
 from foible.protocols import Encoder, Guided, Inspectable, Lanes, Remembers
 from foible.types import TESTED, Arm, Evaluation, Feedback, Images, Latents, Proposal, Starts, State, Want
 

@@ -57,4 +57,12 @@ class Round:
     lowest: Tensor
 
 
-Event = Found | Ended | Saved | Round
+@dataclass(frozen=True)
+class Shrunk:
+    """Memory ran out, and chunks are smaller from now on: last bits may differ from those before."""
+
+    old: int
+    new: int
+
+
+Event = Found | Ended | Saved | Round | Shrunk

@@ -18,6 +18,7 @@ from foible.batching import CHUNKS, GRAIN, Packing, fastest_chunk
 from foible.campaign.assemble import Campaign
 from foible.campaign.evaluate import Evaluator
 from foible.campaign.rehearse import candidates_per_round
+from foible.files import write_whole
 from foible.protocols import Batched, Lanes
 from foible.store.layout import Layout
 from foible.store.manifest import Manifest, now, read_manifest, versions
@@ -68,9 +69,7 @@ def batches_of(campaign: Campaign) -> Batches:
     if key not in known:
         known[key] = _measured(campaign)
         memory.parent.mkdir(parents=True, exist_ok=True)
-        partial = memory.with_suffix(f".{os.getpid()}")
-        partial.write_text(json.dumps(known, indent=1))
-        partial.replace(memory)
+        write_whole(memory, json.dumps(known, indent=1))
     chunk, packing = known[key]
     return Batches(chunk, Packing(packing))
 

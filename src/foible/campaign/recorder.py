@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 
-from foible.campaign.events import Ended, Event, Found, Round, Saved
+from foible.campaign.events import Ended, Event, Found, Round, Saved, Shrunk
 from foible.store import RunWriter
 from foible.types import Arm
 
@@ -62,6 +62,8 @@ class Recorder:
             self.done += 1
         elif isinstance(event, Saved):
             self.writer.add_checkpoints(event.arm, event.states)
+        elif isinstance(event, Shrunk):
+            self.writer.add_note(f"memory ran out: chunks of {event.new} instead of {event.old} from here on")
 
     def _tell(self, event: Round) -> None:
         self.evaluations += event.evaluations

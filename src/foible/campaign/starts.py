@@ -19,8 +19,8 @@ from torch import Tensor
 
 from foible.campaign.assemble import Campaign
 from foible.campaign.evaluate import Evaluator, Rendered
-from foible.domains.images import to_bytes, to_images
 from foible.errors import DataError, RecipeError
+from foible.images import to_bytes, to_images
 from foible.objectives.margin import margin
 from foible.protocols import Encoder, Populous, Prefers
 from foible.types import TESTED, Arm, Latents, Outcome, Starts, Status

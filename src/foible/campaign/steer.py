@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from foible.domains.images import rounded
+from foible.images import rounded
 from foible.protocols import Priced, Validator
-from foible.types import Images, State, accepted
+from foible.types import Images, State, everyone_accepts
 
 
 def price_of(validators: Sequence[Validator]) -> int:
@@ -21,7 +21,7 @@ def counting(validators: Sequence[Validator], images: Images, labels: Tensor) ->
     """Whether every validator accepts an image and its label, (N,)."""
     shown, labels = rounded(images.detach().cpu()), labels.cpu()
     said = [v(shown, labels) for v in validators]
-    return torch.tensor([accepted(v for one in column for v in one) for column in zip(*said, strict=True)])
+    return torch.tensor([everyone_accepts(v for one in column for v in one) for column in zip(*said, strict=True)])
 
 
 def turned_back(

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from foible.errors import StoreError
+from foible.images import read_png
 from foible.store.database import WHOLE_FINDINGS, connect, database_errors, to_finding, to_outcome
-from foible.store.images import read_png
 from foible.store.layout import Layout
 from foible.store.manifest import Manifest, read_manifest
 from foible.types import Arm, Finding, Images, Outcome, Status, Verdict
@@ -63,6 +63,10 @@ class Run:
         """The latest note of the process that writes: arm, share, evaluations, seconds, and the origins under way."""
         note = self.fact("progress")
         return json.loads(note) if note else None
+
+    def notes(self) -> list[str]:
+        """What happened to the run that its numbers do not show, such as chunks that shrank."""
+        return list(json.loads(self.fact("notes") or "[]"))
 
     def outcomes(self, arm: Arm = Arm.SEARCH) -> Iterator[Outcome]:
         """How the attempts ended, in order."""

@@ -13,10 +13,11 @@ from filelock import FileLock, Timeout
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 
+from foible.digest import sha256
 from foible.errors import RecipeError, StoreError
+from foible.files import disk_errors, write_whole
 from foible.store.database import connect, database_errors, insert, insert_finding, outcome_row
-from foible.store.images import write_file
-from foible.store.layout import Layout, disk_errors
+from foible.store.layout import Layout
 from foible.store.manifest import Manifest, differences, now, read_manifest, write_manifest
 from foible.types import Arm, Finding, Outcome, State
 
@@ -108,9 +109,18 @@ class RunWriter:
 
     def add_finding(self, finding: Finding, origin_png: bytes, png: bytes) -> None:
         """A finding with its two files; inside a transaction."""
-        write_file(self.layout.folder / finding.origin_image, origin_png, finding.origin_sha256)
-        write_file(self.layout.folder / finding.image, png, finding.image_sha256)
+        self._write_image(finding.origin_image, origin_png, finding.origin_sha256)
+        self._write_image(finding.image, png, finding.image_sha256)
         insert_finding(self.database, finding)
+
+    def _write_image(self, name: str, content: bytes, digest: str) -> None:
+        """Write a file whole, and make sure that what is on the disk is what was meant."""
+        path = self.layout.folder / name
+        write_whole(path, content)
+        with disk_errors(path):
+            written = sha256(path)
+        if written != digest:
+            raise StoreError(f"'{path}' is not what was written", "check the disk; what was stored before is kept")
 
     def add_outcome(self, outcome: Outcome, memory: State | None = None) -> None:
         """How an attempt ended; its checkpoint goes. Inside a transaction."""
@@ -126,6 +136,12 @@ class RunWriter:
         insert(self.database, "facts", {"name": "heartbeat", "value": now()})
         for attempt, state in states.items():
             insert(self.database, "checkpoints", {"arm": arm, "attempt": attempt, "state": save_tensors(state)})
+
+    def add_note(self, text: str) -> None:
+        """Something that happened to the run, with the time; inside a transaction."""
+        notes = self.database.execute("SELECT value FROM facts WHERE name = 'notes'").fetchone()
+        said = [*(json.loads(notes[0]) if notes else []), f"{now()} {text}"]
+        insert(self.database, "facts", {"name": "notes", "value": json.dumps(said)})
 
     def memories(self, arm: Arm) -> list[State]:
         """What the ended searches of the wave under way remember, in order of attempt."""

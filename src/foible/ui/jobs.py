@@ -23,7 +23,8 @@ import tomli_w
 from filelock import FileLock, Timeout
 
 from foible.errors import FoibleError, RecipeError, StoreError
-from foible.store.layout import Layout, disk_errors
+from foible.files import disk_errors
+from foible.store.layout import Layout
 from foible.ui.shelf import Shelf
 
 AT_ONCE = 2  # runs that may be going at the same time
