@@ -7,6 +7,7 @@ Differs from GIFTbench in: origins are accepted and searched with the same guida
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from foible.errors import MissingExtra, ModelError, RecipeError
+from foible.generators.denoising import denoised
 from foible.generators.library import import_diffusers
 from foible.generators.stored import SPACE_SAMPLE
 from foible.types import Images, Latents, LatentSpace
@@ -46,6 +48,9 @@ class TextToImage:
         self.prompts = {int(label): text for label, text in prompts.items()}
         self.pipeline = load_pipeline(Path(folder), Path(lora) if lora else None)
         self.network = self.pipeline.unet
+        self.pipeline.scheduler.set_timesteps(steps)
+        for part in (self.network, self.pipeline.vae, self.pipeline.text_encoder):
+            part.eval().requires_grad_(False)
         side = self.pipeline.unet.config.sample_size
         size = (self.pipeline.unet.config.in_channels, side, side)
         draws = torch.randn(SPACE_SAMPLE, *size, generator=torch.Generator().manual_seed(0))
@@ -61,23 +66,24 @@ class TextToImage:
         """Normal noise (N, channels, height, width) of the latent image."""
         return self.space.clamp(torch.randn((len(labels), *self.space.shape), generator=rng))
 
-    @torch.no_grad()
     def decode(self, latents: Latents, labels: Tensor) -> Images:
         """Images in [0, 1], resized by area to `shape`."""
         wanted, free = (torch.cat(parts) for parts in zip(*map(self._prompt, labels.tolist()), strict=True))
-        images = self.pipeline(
-            prompt_embeds=wanted,
-            negative_prompt_embeds=free,
-            latents=latents.to(wanted.dtype),
-            num_inference_steps=self.steps,
-            guidance_scale=self.guidance,
-            eta=0.0,
-            output_type="pt",
-        ).images
-        resized = functional.interpolate(images.float(), self.shape[1:], mode="area")
-        grey = self.shape[0] == 1
-        return (resized.mean(1, keepdim=True) if grey else resized).clamp(0, 1)
+        predict = partial(self._noise, torch.cat([free, wanted]))
+        pictures = denoised(self.pipeline.scheduler, predict, latents.to(wanted.dtype))
+        vae = self.pipeline.vae
+        images = vae.decode(pictures / vae.config.scaling_factor, return_dict=False)[0].to(latents.dtype)
+        resized = functional.interpolate(images.div(2).add(0.5).clamp(0, 1), self.shape[1:], mode="area")
+        return resized.mean(1, keepdim=True) if self.shape[0] == 1 else resized
 
+    def _noise(self, prompts: Tensor, pictures: Tensor, time: Tensor) -> Tensor:
+        """What the network takes for noise, with the prompt insisted on."""
+        both = self.network(pictures.repeat(2, 1, 1, 1), time, encoder_hidden_states=prompts, return_dict=False)[0]
+        free, wanted = both.chunk(2)
+        noise: Tensor = free + self.guidance * (wanted - free)
+        return noise
+
+    @torch.no_grad()
     def _prompt(self, label: int) -> tuple[Tensor, Tensor]:
         """The embedded prompt of a class and that of no prompt, computed once."""
         if label not in self.prompts:
