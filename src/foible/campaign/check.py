@@ -14,7 +14,7 @@ from foible.classifiers.preprocessing import Preprocessing
 from foible.classifiers.probe import Line, probe
 from foible.classifiers.scores import class_order, share_right
 from foible.errors import CheckError
-from foible.protocols import Encoder, Lanes
+from foible.protocols import Encoder, Lanes, prefers_real
 from foible.types import Arm, Images, OriginBatch
 
 PROBES = 200  # real images looked at
@@ -105,7 +105,7 @@ def _budget(campaign: Campaign) -> Iterator[Line]:
             "pick a search for several objectives",
         )
     repeats = campaign.attempts[Arm.SEARCH] / max(1, len(campaign.data.labels))
-    if isinstance(campaign.generator, Encoder) and repeats > 1:
+    if prefers_real(campaign.generator) and repeats > 1:
         yield Line(
             "warning",
             "attempts",
@@ -140,7 +140,7 @@ def _generator(campaign: Campaign, images: Images, labels: Tensor) -> Iterator[L
     generator, name = campaign.generator, f"generator '{campaign.generator.name}'"
     labels = labels[:64]
     latents = generator.sample(labels, campaign.streams.at("check"))
-    if isinstance(generator, Encoder):
+    if isinstance(generator, Encoder) and prefers_real(generator):
         latents = generator.encode(images[:64].to(campaign.device), labels).cpu()
     decoded = _decoded(campaign, latents, labels)
     if tuple(decoded.shape[1:]) != tuple(campaign.domain.shape) or not bool(torch.isfinite(decoded).all()):

@@ -19,7 +19,7 @@ from foible.campaign.assemble import Campaign
 from foible.campaign.evaluate import Evaluator, Look
 from foible.domains.images import to_bytes, to_images
 from foible.errors import DataError
-from foible.protocols import Encoder
+from foible.protocols import prefers_real
 from foible.store import RunWriter
 from foible.types import Arm, Latents, OriginBatch, Outcome, Status
 
@@ -46,7 +46,7 @@ class OriginQueue:
         self.classes = torch.tensor(
             [campaign.domain.class_index(c) for c in campaign.recipe.classes or campaign.domain.classes]
         )
-        self.pools = image_pools(campaign, self.classes.tolist()) if isinstance(campaign.generator, Encoder) else None
+        self.pools = image_pools(campaign, self.classes.tolist()) if prefers_real(campaign.generator) else None
         self.checkpointed = writer.checkpointed(arm)
         self.ready: list[OriginBatch] = []
         self.shown: dict[int, Shown] = {}

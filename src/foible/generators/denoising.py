@@ -35,20 +35,40 @@ def denoised(scheduler: Any, predict: Predict, noise: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def noised(scheduler: Any, predict: Predict, pictures: Tensor, rounds: int = 5) -> Tensor:
+def noised(scheduler: Any, predict: Predict, pictures: Tensor, bound: float, rounds: int = 8) -> Tensor:
     """The noise of which DDIM makes pictures, nearly.
 
     Args:
         scheduler: a DDIM scheduler whose time steps are set.
         predict: the network.
         pictures: what should come out.
+        bound: no guess leaves [-bound, bound], so that the noise is such as the search may visit.
         rounds: how often each step's guess is corrected; a round costs as much as a step of decoding.
     """
     for time in reversed(scheduler.timesteps):
-        wanted, pull = pictures, _pull(scheduler, int(time))
-        for _ in range(rounds):
-            pictures = pictures + (wanted - _step(scheduler, predict, time, pictures)) / pull
+        pictures = _before(scheduler, predict, time, pictures, bound, rounds)
     return pictures
+
+
+def _before(scheduler: Any, predict: Predict, time: Tensor, wanted: Tensor, bound: float, rounds: int) -> Tensor:
+    """The pictures that a step turns into `wanted`: corrected by what is missing, by less where that made it worse.
+
+    Strong guidance makes the plain fixed-point iteration run away; each picture has its own pace.
+    """
+    pull = _pull(scheduler, int(time))
+    best, missing = wanted, wanted - _step(scheduler, predict, time, wanted)
+    pace = wanted.new_full((len(wanted), 1, 1, 1), 1 / pull)
+    for _ in range(rounds - 1):
+        guess = (best + pace * missing).clamp(-bound, bound)
+        rest = wanted - _step(scheduler, predict, time, guess)
+        better = (_size(rest) < _size(missing)).view(-1, 1, 1, 1)
+        best, missing = torch.where(better, guess, best), torch.where(better, rest, missing)
+        pace = torch.where(better, pace, pace / 2)
+    return best
+
+
+def _size(pictures: Tensor) -> Tensor:
+    return pictures.flatten(1).square().sum(1)
 
 
 def _step(scheduler: Any, predict: Predict, time: Tensor, pictures: Tensor) -> Tensor:

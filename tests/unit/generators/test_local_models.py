@@ -169,6 +169,12 @@ class TestTextToImage(GeneratorContract):
         resized = torch.nn.functional.interpolate(images, (6, 6), mode="area")
         assert torch.allclose(generator.decode(latents, labels), resized, atol=1e-5)
 
+    def test_encodes_to_noise_inside_the_space(self):
+        generator, labels = self.make(), torch.tensor([2, 0])
+        latents = generator.encode(torch.rand(2, 3, 6, 6, generator=torch.Generator().manual_seed(0)), labels)
+        assert tuple(latents.shape[1:]) == generator.space.shape
+        assert torch.equal(latents, generator.space.clamp(latents))
+
     def test_the_prompt_makes_the_image(self):
         generator = self.make()
         latents = generator.sample(torch.tensor([0]), torch.Generator().manual_seed(0))
