@@ -55,13 +55,17 @@ class Generator(Protocol):
 
 @runtime_checkable
 class Encoder(Protocol):
-    """The second face of a generator that can start from real images."""
+    """The second face of a generator that can start from real images.
+
+    One that also makes good images of its own, and for which encoding is dear, says `prefers = "sampled"`.
+    """
 
     def encode(self, images: Images, labels: Tensor) -> Latents:
         """The latents from which these images can be made again, nearly."""
         ...
 
 
+<<<<<<< HEAD
 @runtime_checkable
 class Prefers(Protocol):
     """The second face of a generator that can do both, start from real images and from samples: "real" or "sampled"."""
@@ -70,6 +74,11 @@ class Prefers(Protocol):
 
 
 # --------------------------------------------------------------------------------------------------------- classifiers
+=======
+def prefers_real(generator: object) -> bool:
+    """Whether the origins are real images where nothing else is asked for."""
+    return isinstance(generator, Encoder) and getattr(generator, "prefers", "real") == "real"
+>>>>>>> train
 
 
 class Classifier(Protocol):

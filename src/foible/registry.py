@@ -34,6 +34,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "lenet4": "foible.classifiers.networks.lenet:lenet4",
         "lenet5": "foible.classifiers.networks.lenet:lenet5",
         "vgg": "foible.classifiers.networks.vgg:VGG",
+        "efficientnet_lite": "foible.classifiers.networks.efficientnet:EfficientNetLite",
         "residual": "foible.classifiers.networks.reference:Residual",
         "all_convolutional": "foible.classifiers.networks.reference:AllConvolutional",
         "separable": "foible.classifiers.networks.reference:Separable",

@@ -7,6 +7,7 @@ class TestMySearch(SearchContract):
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import torch
@@ -79,9 +80,18 @@ class SearchContract:
 class GeneratorContract:
     """What the engine relies on in every generator."""
 
+    differentiable = True  # False for one whose decoder is not made of torch operations: searches by gradient refuse it
+
     def make(self) -> Any:
         """The generator under test."""
         raise NotImplementedError
+
+    def in_double(self, generator: Any) -> Any:
+        """The generator with its network in double precision, in which finite differences mean something."""
+        network = getattr(generator, "network", None)
+        if isinstance(network, torch.nn.Module):
+            network.double()
+        return generator
 
     def labels(self) -> torch.Tensor:
         """Labels it understands."""
@@ -115,6 +125,22 @@ class GeneratorContract:
         assert tuple(latents.shape[1:]) == tuple(generator.space.shape)
         assert generator.space.clamp(latents).shape == latents.shape
         assert generator.space.range > 0
+
+    def test_gradients_reach_the_latents(self) -> None:
+        """The derivative of an image along a direction is what a small step in that direction shows."""
+        if not self.differentiable:
+            return
+        generator, labels, rng = self.in_double(deepcopy(self.make())), self.labels(), torch.Generator().manual_seed(0)
+        latents = generator.sample(labels, rng).double().requires_grad_()
+        images = generator.decode(latents, labels)
+        weights, direction = (torch.randn(t.shape, generator=rng, dtype=t.dtype) for t in (images, latents))
+        (gradient,) = torch.autograd.grad((images * weights).sum(), latents)
+        slope = (gradient * direction).flatten(1).sum(1)
+        with torch.no_grad():
+            ahead, behind = (generator.decode(latents + h * direction, labels) for h in (1e-6, -1e-6))
+        measured = ((ahead - behind) * weights).flatten(1).sum(1) / 2e-6
+        assert bool(gradient.any())
+        assert torch.allclose(slope, measured, rtol=1e-3, atol=1e-4 * float(measured.abs().max()))
 
 
 class ClassifierContract:
