@@ -10,7 +10,23 @@ from typing import Any
 
 import typer
 
-from foible.cli import check, demo, export, judge, ls, replay, report, resume, run, survey, test, train, ui, zoo
+from foible.cli import (
+    check,
+    compare,
+    demo,
+    export,
+    judge,
+    ls,
+    replay,
+    report,
+    resume,
+    run,
+    survey,
+    test,
+    train,
+    ui,
+    zoo,
+)
 from foible.errors import FoibleError
 
 app = typer.Typer(
@@ -56,6 +72,7 @@ VERBS = (
     resume.resume,
     replay.replay,
     report.report,
+    compare.compare,
     export.export,
     train.train,
     ui.ui,
