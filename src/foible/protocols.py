@@ -65,7 +65,6 @@ class Encoder(Protocol):
         ...
 
 
-<<<<<<< HEAD
 @runtime_checkable
 class Prefers(Protocol):
     """The second face of a generator that can do both, start from real images and from samples: "real" or "sampled"."""
@@ -73,12 +72,12 @@ class Prefers(Protocol):
     prefers: str
 
 
-# --------------------------------------------------------------------------------------------------------- classifiers
-=======
 def prefers_real(generator: object) -> bool:
     """Whether the origins are real images where nothing else is asked for."""
-    return isinstance(generator, Encoder) and getattr(generator, "prefers", "real") == "real"
->>>>>>> train
+    return isinstance(generator, Encoder) and (not isinstance(generator, Prefers) or generator.prefers == "real")
+
+
+# --------------------------------------------------------------------------------------------------------- classifiers
 
 
 class Classifier(Protocol):

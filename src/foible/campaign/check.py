@@ -17,13 +17,8 @@ from foible.classifiers.adapting.preprocessing import Preprocessing
 from foible.classifiers.adapting.probe import Line, probe
 from foible.classifiers.adapting.scores import class_order, share_right
 from foible.errors import CheckError
-<<<<<<< HEAD
 from foible.protocols import Encoder
 from foible.types import Arm, Images
-=======
-from foible.protocols import Encoder, Lanes, prefers_real
-from foible.types import Arm, Images, OriginBatch
->>>>>>> train
 
 PROBES = 200  # real images looked at
 
@@ -102,11 +97,7 @@ def _budget(campaign: Campaign) -> Iterator[Line]:
                 "raise budget.evaluations or make the population smaller",
             )
     repeats = campaign.attempts[Arm.SEARCH] / max(1, len(campaign.data.labels))
-<<<<<<< HEAD
     if from_real_images(campaign) and repeats > 1:
-=======
-    if prefers_real(campaign.generator) and repeats > 1:
->>>>>>> train
         yield Line(
             "warning",
             "attempts",
@@ -141,11 +132,7 @@ def _generator(campaign: Campaign, images: Images, labels: Tensor) -> Iterator[L
     generator, name = campaign.generator, f"generator '{campaign.generator.name}'"
     labels = labels[:64]
     latents = generator.sample(labels, campaign.streams.at("check"))
-<<<<<<< HEAD
     if isinstance(generator, Encoder) and from_real_images(campaign):
-=======
-    if isinstance(generator, Encoder) and prefers_real(generator):
->>>>>>> train
         latents = generator.encode(images[:64].to(campaign.device), labels).cpu()
     decoded = _decoded(campaign, latents, labels)
     if tuple(decoded.shape[1:]) != tuple(campaign.domain.shape) or not bool(torch.isfinite(decoded).all()):

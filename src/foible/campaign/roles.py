@@ -32,7 +32,7 @@ def refuse_unfit_roles(roles: Mapping[str, Role], objective: Objective, oracle: 
                 )
     for role, layers in objective.reads.items():
         classifier = roles[role].classifier
-        if layers and not isinstance(classifier, Inspectable):
+        if layers and not (isinstance(classifier, Inspectable) and Capability.ACTIVATIONS in classifier.offers):
             raise RecipeError(
                 f"the objective reads layers of '{classifier.name}', which shows no activations",
                 "use a PyTorch module or weights of a known network; ONNX files and endpoints keep theirs to themselves",

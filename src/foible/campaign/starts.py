@@ -22,7 +22,7 @@ from foible.campaign.evaluate import Evaluator, Rendered
 from foible.errors import DataError, RecipeError
 from foible.images import to_bytes, to_images
 from foible.objectives.margin import margin
-from foible.protocols import Encoder, Populous, Prefers
+from foible.protocols import Encoder, Populous, prefers_real
 from foible.types import TESTED, Arm, Latents, Outcome, Starts, Status
 
 BATCH = 64  # origins drawn at a time
@@ -126,16 +126,13 @@ def class_pairs(campaign: Campaign) -> Tensor:
 
 def from_real_images(campaign: Campaign) -> bool:
     """Whether origins are real images: what the recipe says, or else what the generator can and prefers."""
-    generator = campaign.generator
-    wanted: str = campaign.recipe.origins
+    wanted, generator = campaign.recipe.origins, campaign.generator
     if wanted == "real" and not isinstance(generator, Encoder):
         raise RecipeError(
             f"generator '{generator.name}' cannot start from real images: it has no encoder",
             'pick a VAE or an autoencoder, or write origins = "sampled"',
         )
-    if wanted == "auto":
-        wanted = generator.prefers if isinstance(generator, Prefers) else "real"
-    return wanted == "real" and isinstance(generator, Encoder)
+    return prefers_real(generator) if wanted == "auto" else wanted == "real"
 
 
 def image_pools(campaign: Campaign, classes: list[int]) -> dict[int, Tensor]:

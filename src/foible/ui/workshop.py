@@ -22,12 +22,8 @@ from foible.campaign.estimate import evaluations_per_second
 from foible.classifiers.adapting.probe import Line
 from foible.domains import Domain, real_images
 from foible.errors import FoibleError, ModelError
-<<<<<<< HEAD
 from foible.images import to_bytes
-from foible.protocols import Encoder, Generator
-=======
 from foible.protocols import Encoder, Generator, prefers_real
->>>>>>> train
 from foible.store import Run
 from foible.types import Finding, Images
 from foible.ui.offers import DomainChoice, ModelChoice
