@@ -16,7 +16,7 @@ from foible.objectives.margin import margin
 from foible.protocols import Lanes, Populous
 from foible.seeding import Streams
 from foible.testing.toys import ToyClassifier, ToyGenerator
-from foible.types import Feedback, Proposal, Starts, State
+from foible.types import Capability, Feedback, Proposal, Starts, State
 
 
 class SearchContract:
@@ -166,6 +166,23 @@ class ClassifierContract:
         before = images.clone()
         assert torch.equal(classifier(images), classifier(images))
         assert torch.equal(images, before)
+
+    def test_gradients_arrive_where_they_are_offered(self) -> None:
+        """The logits lead back to the images, and stop at the parameters."""
+        classifier = self.make()
+        if Capability.GRADIENT in classifier.offers:
+            images = torch.rand(2, *self.shape, generator=torch.Generator().manual_seed(0)).requires_grad_()
+            (gradient,) = torch.autograd.grad(classifier(images)[:, 0].sum(), images)
+            assert gradient.shape == images.shape and bool(torch.isfinite(gradient).all())
+
+    def test_logits_are_the_same_with_activations(self) -> None:
+        """One pass gives both, and a layer gives one row per image."""
+        classifier = self.make()
+        if Capability.ACTIVATIONS in classifier.offers:
+            images = torch.rand(3, *self.shape, generator=torch.Generator().manual_seed(0))
+            logits, seen = classifier.inspect(images, classifier.layers()[:1])
+            assert torch.equal(logits, classifier(images))
+            assert [len(values) for values in seen.values()] == [3]
 
 
 class ValidatorContract:
