@@ -8,7 +8,7 @@ from pathlib import Path
 from foible.benchmark.formats import as_csv, latex, markdown, text
 from foible.benchmark.matrix import Matrix
 from foible.benchmark.rivals import Rivalry, paired_comparisons, rivalries
-from foible.benchmark.tables import Table, generators_table, results, results_table
+from foible.benchmark.tables import Table, generators_table, results, results_table, weaknesses_table
 from foible.report.comparison import Comparison
 from foible.report.page import environment
 from foible.store.layout import disk_errors
@@ -26,7 +26,7 @@ def write_tables(matrix: Matrix, folder: Path, problems: dict[str, str] | None =
         problems: why cells could not run, by name.
     """
     found = results(matrix, folder)
-    tables = [generators_table(matrix), results_table(found)]
+    tables = [results_table(found), weaknesses_table(found), generators_table(matrix)]
     paired, unpaired = paired_comparisons(found), rivalries(found)
     files = {folder / "tables" / f"{t.name}{end}": write(t) for t in tables for end, write in FORMATS.items()}
     files[folder / "tables" / "comparisons.md"] = _comparisons(paired, unpaired)

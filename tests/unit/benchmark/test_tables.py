@@ -7,7 +7,7 @@ import pytest
 
 from foible.benchmark import Cell, Matrix, write_tables
 from foible.benchmark.formats import as_csv, latex, markdown, text
-from foible.benchmark.tables import Mean, Table, generators_table, results, results_table
+from foible.benchmark.tables import Mean, Table, generators_table, results, results_table, weaknesses_table
 from foible.campaign import load_recipe
 from foible.metrics import rate
 from foible.store.answers import NOTHING, Answer, add_answers
@@ -61,6 +61,12 @@ def test_generators_come_from_their_cards(written):
     assert len(table.rows) == 1 and table.rows[0][4] > 0 and table.rows[0][5] > 0
 
 
+def test_weaknesses_name_class_and_confusions(written):
+    table = weaknesses_table(results(*written))
+    assert table.rows[0][1:] == ("cat", rate(4, 5), "cat for dog (4), dog for frog (4), frog for ship (4)")
+    assert table.rows[3][1:] == (None, None, None)
+
+
 def test_values_as_text():
     assert text(rate(45, 97)) == "45 of 97, 46.4 % (36.8–56.3 %)"
     assert text(Mean(12.5, 10.0, 15.0)) == "12.5 (10–15)" and text(Mean(3.0)) == "3"
@@ -81,7 +87,7 @@ def test_everything_is_written_and_compared(written):
     matrix, folder = written
     page = write_tables(matrix, folder, {"m-b-two": "its <weights> are missing"}).read_text()
     assert {p.name for p in (folder / "tables").iterdir()} == {
-        *(f"{t}.{end}" for t in ("generators", "results") for end in ("md", "tex", "csv")),
+        *(f"{t}.{end}" for t in ("generators", "results", "weaknesses") for end in ("md", "tex", "csv")),
         "comparisons.md",
     }
     said = (folder / "tables" / "comparisons.md").read_text()
