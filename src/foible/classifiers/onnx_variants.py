@@ -14,7 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from foible.classifiers.module import ModuleClassifier
+from foible.classifiers.adapted import AdaptedClassifier
+from foible.classifiers.variants import module_of
 from foible.errors import DataError, MissingExtra
 from foible.types import Images
 
@@ -24,22 +25,17 @@ BATCH = 32  # calibration images at a time
 class Prepared(nn.Module):
     """A classifier's module behind its own preprocessing: images in [0, 1] go in."""
 
-    mean: Tensor
-    std: Tensor
-
-    def __init__(self, classifier: ModuleClassifier) -> None:
+    def __init__(self, classifier: AdaptedClassifier) -> None:
         super().__init__()
-        self.module = classifier.module
-        self.register_buffer("mean", classifier.mean.clone())
-        self.register_buffer("std", classifier.std.clone())
+        self.module, self.preprocessing = module_of(classifier), classifier.preprocessing
 
     def forward(self, images: Images) -> Tensor:
         """What the module gives."""
-        scores: Tensor = self.module((images - self.mean) / self.std)
+        scores: Tensor = self.module(self.preprocessing(images))
         return scores
 
 
-def to_onnx(classifier: ModuleClassifier, shape: tuple[int, int, int], path: Path) -> Path:
+def to_onnx(classifier: AdaptedClassifier, shape: tuple[int, int, int], path: Path) -> Path:
     """Write a classifier as an ONNX file that takes any number of images (N, *shape) in [0, 1].
 
     Args:
@@ -61,7 +57,7 @@ def to_onnx(classifier: ModuleClassifier, shape: tuple[int, int, int], path: Pat
     return path
 
 
-def to_onnx_int8(classifier: ModuleClassifier, images: Images, path: Path) -> Path:
+def to_onnx_int8(classifier: AdaptedClassifier, images: Images, path: Path) -> Path:
     """Write a classifier as an int8 ONNX file, its scales measured on real images.
 
     Scales are fixed in the file, so that what it says of an image does not depend on the others in a batch.

@@ -24,7 +24,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import prune
 
-from foible.classifiers.module import ModuleClassifier
+from foible.classifiers.adapted import AdaptedClassifier
+from foible.classifiers.network import ModuleNetwork
 from foible.errors import RecipeError, did_you_mean
 
 LARGEST = 127  # of a signed byte, used symmetrically
@@ -67,16 +68,26 @@ def variant(module: nn.Module, kind: str, share: float = PRUNED) -> nn.Module:
     return MAKERS[kind](copy, share).eval()
 
 
-def classifier_variant(classifier: ModuleClassifier, kind: str, share: float = PRUNED) -> ModuleClassifier:
+def classifier_variant(classifier: AdaptedClassifier, kind: str, share: float = PRUNED) -> AdaptedClassifier:
     """A classifier's variant, with its preprocessing and classes, named `classifier-kind`."""
-    return ModuleClassifier(
+    return AdaptedClassifier(
         f"{classifier.name}-{kind}",
-        variant(classifier.module, kind, share),
+        variant(module_of(classifier), kind, share),
         classifier.classes,
-        mean=classifier.mean.flatten().tolist(),
-        std=classifier.std.flatten().tolist(),
-        output=classifier.output,
+        classifier.preprocessing,
+        classifier.output,
+        None if classifier.columns is None else classifier.columns.tolist(),
     )
+
+
+def module_of(classifier: AdaptedClassifier) -> nn.Module:
+    """The torch module behind a classifier."""
+    if not isinstance(classifier.network, ModuleNetwork):
+        raise RecipeError(
+            f"'{classifier.name}' is not a PyTorch module, so that no variant of it can be made",
+            "use weights with file.py:factory, a model of the zoo or of a hub",
+        )
+    return classifier.network.module
 
 
 def variant_kinds() -> tuple[str, ...]:

@@ -31,15 +31,14 @@ def compare(
     Confirmed failures, failures that count, and evaluations, each with a paired test and a plain sentence. Runs that
     differ by their seed alone are one side. Runs that do not share origins are refused.
     """
+    from foible.files import write_whole
     from foible.report.comparison import compare as compared
     from foible.report.comparison_text import print_comparison
     from foible.store import open_run
-    from foible.store.layout import disk_errors
 
     comparison = compared([open_run(folder) for folder in runs], correction=correction.value)
     if json is not None:
-        with disk_errors(json):
-            json.write_text(comparison.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        write_whole(json, comparison.model_dump_json(indent=2) + "\n")
     if not quiet:
         print_comparison(comparison)
     return 0

@@ -10,8 +10,9 @@ from typing import Any
 import torch
 
 from foible.store import Run, RunWriter, open_run
+from foible.store.database import insert_finding
 from foible.store.manifest import Manifest
-from foible.types import Arm, Finding, Outcome, Status, Verdict
+from foible.types import TESTED, Arm, Finding, Outcome, Status, Verdict
 
 CLASSES = ("cat", "dog", "frog", "ship")
 BUDGET = 100
@@ -36,10 +37,11 @@ def write_run(folder: Path, stories: Sequence[Story], state: str = "complete", *
         changes: recipe values that take the place of the usual ones, as in seed=1 or search={"use": "descent"}.
     """
     with RunWriter(folder, _manifest(stories, changes)) as writer:
-        writer.record(
-            [_outcome(k, story) for k, story in enumerate(stories)],
-            [_finding(k, story) for k, story in enumerate(stories) if story.found],
-        )
+        with writer.transaction():
+            for k, story in enumerate(stories):
+                writer.add_outcome(_outcome(k, story))
+                if story.found:
+                    insert_finding(writer.database, _finding(k, story))
         writer.close_with(state)
     return open_run(folder)
 
@@ -58,6 +60,7 @@ def _manifest(stories: Sequence[Story], changes: dict[str, Any]) -> Manifest:
         classes=CLASSES,
         shape=(1, 4, 4),
         chunk=8,
+        packing="full",
         device="cpu",
         threads=1,
         versions={"foible": "0"},
@@ -68,7 +71,9 @@ def _manifest(stories: Sequence[Story], changes: dict[str, Any]) -> Manifest:
 def _outcome(attempt: int, story: Story) -> Outcome:
     status = Status.REJECTED if story.cost is None else Status.FOUND if story.found else Status.HELD
     label = attempt % len(CLASSES)
-    return Outcome(Arm.SEARCH, attempt, label, f"sample {attempt}", status, label, story.cost or 0, 1)
+    return Outcome(
+        Arm.SEARCH, attempt, label, f"sample {attempt}", status, label, story.cost or 0, 1, findings=int(story.found)
+    )
 
 
 def _finding(attempt: int, story: Story) -> Finding:
@@ -85,8 +90,8 @@ def _finding(attempt: int, story: Story) -> Finding:
         predicted=(label + 1) % len(CLASSES),
         evaluations=story.cost or 0,
         rounds=1,
-        origin_probabilities=(0.25,) * len(CLASSES),
-        probabilities=(0.25,) * len(CLASSES),
+        before={TESTED: (0.25,) * len(CLASSES)},
+        after={TESTED: (0.25,) * len(CLASSES)},
         latent_distance=1.0,
         pixel_distance=1.0,
         latent=torch.ones(2),

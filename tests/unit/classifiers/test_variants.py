@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from foible.classifiers.module import ModuleClassifier
+from foible.classifiers.adapted import AdaptedClassifier
+from foible.classifiers.adapting.preprocessing import Preprocessing
 from foible.classifiers.networks.lenet import lenet5
 from foible.classifiers.variants import classifier_variant, variant, variant_kinds
 from foible.errors import DataError, RecipeError
@@ -82,7 +83,7 @@ def test_rounding_twice_changes_nothing(network: nn.Module) -> None:
 
 
 def test_a_classifier_keeps_preprocessing_and_classes(network: nn.Module, images: torch.Tensor) -> None:
-    whole = ModuleClassifier("net", network, NAMES, mean=(0.5,), std=(0.25,))
+    whole = AdaptedClassifier("net", network, NAMES, Preprocessing(mean=(0.5,), std=(0.25,)))
     made = classifier_variant(whole, "int8-weights")
     assert (made.name, made.classes) == ("net-int8-weights", NAMES)
     assert torch.allclose(made(images), whole(images), atol=0.05)
@@ -101,9 +102,10 @@ def test_onnx_files_say_nearly_the_same(network: nn.Module, images: torch.Tensor
     pytest.importorskip("onnxruntime")
     pytest.importorskip("onnxscript")
     from foible.classifiers.onnx import OnnxNetwork
+
     from foible.classifiers.onnx_variants import to_onnx, to_onnx_int8
 
-    whole = ModuleClassifier("net", network, NAMES, mean=(0.5,), std=(0.25,))
+    whole = AdaptedClassifier("net", network, NAMES, Preprocessing(mean=(0.5,), std=(0.25,)))
     same = OnnxNetwork(str(to_onnx(whole, SHAPE, tmp_path / "net.onnx")))
     small = OnnxNetwork(str(to_onnx_int8(whole, images, tmp_path / "net8.onnx")))
     assert (tmp_path / "net8.onnx").stat().st_size < 0.5 * (tmp_path / "net.onnx").stat().st_size
