@@ -7,12 +7,11 @@ interrupted.
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from foible.store.layout import disk_errors
+from foible.files import disk_errors, write_whole
 
 FILE = "benchmark.json"
 
@@ -54,9 +53,6 @@ def read_ledger(folder: Path) -> Ledger:
 
 def write_ledger(folder: Path, ledger: Ledger) -> None:
     """Write the ledger whole or not at all."""
-    path = folder / FILE
-    with disk_errors(path):
+    with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(f"{FILE}.{os.getpid()}.part")
-        partial.write_text(json.dumps(ledger.model_dump(), indent=1, sort_keys=True) + "\n")
-        partial.replace(path)
+    write_whole(folder / FILE, json.dumps(ledger.model_dump(), indent=1, sort_keys=True) + "\n")

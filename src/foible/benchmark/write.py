@@ -9,9 +9,9 @@ from foible.benchmark.formats import as_csv, latex, markdown, text
 from foible.benchmark.matrix import Matrix
 from foible.benchmark.rivals import Rivalry, paired_comparisons, rivalries
 from foible.benchmark.tables import Table, generators_table, results, results_table, weaknesses_table
+from foible.files import disk_errors, write_whole
 from foible.report.comparison import Comparison
 from foible.report.page import environment
-from foible.store.layout import disk_errors
 
 FORMATS: dict[str, Callable[[Table], str]] = {".md": markdown, ".tex": latex, ".csv": as_csv}
 PAGE = "benchmark.html"
@@ -34,12 +34,10 @@ def write_tables(matrix: Matrix, folder: Path, problems: dict[str, str] | None =
     files[folder / PAGE] = page.render(
         matrix=matrix, tables=tables, text=text, comparisons=paired, rivalries=unpaired, problems=problems or {}
     )
+    with disk_errors(folder):
+        (folder / "tables").mkdir(parents=True, exist_ok=True)
     for path, content in files.items():
-        with disk_errors(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            partial = path.with_name(path.name + ".part")
-            partial.write_text(content, encoding="utf-8")
-            partial.replace(path)
+        write_whole(path, content)
     return folder / PAGE
 
 

@@ -101,7 +101,7 @@ def test_bad_variants_are_named(network: nn.Module) -> None:
 def test_onnx_files_say_nearly_the_same(network: nn.Module, images: torch.Tensor, tmp_path) -> None:  # type: ignore[no-untyped-def]
     pytest.importorskip("onnxruntime")
     pytest.importorskip("onnxscript")
-    from foible.classifiers.onnx import OnnxNetwork
+    from foible.classifiers.kinds.onnx import OnnxNetwork
 
     from foible.classifiers.onnx_variants import to_onnx, to_onnx_int8
 
