@@ -26,6 +26,13 @@ def test_run_list_and_only(tmp_path, toy_images):
     assert "| bars-near | complete |" in (out / "tables" / "results.md").read_text()
 
 
+def test_benchmarks_are_listed():
+    listed = foible("ls", "benchmarks")
+    assert listed.returncode == 0 and "Searches on MNIST" in listed.stdout and "36 cells" in listed.stdout
+    part = foible("benchmark", "gift", "--only", "mnist-*", "--only", "low", "--list")
+    assert part.stdout.count("at most") == 3 and "gift-mnist-vae-low" in part.stdout
+
+
 def test_a_failing_cell_is_told_and_a_wrong_matrix_refused(tmp_path, toy_images):
     path = matrix_file(tmp_path, toy_images, lost={"generator": "nowhere.safetensors"})
     done = foible("benchmark", path, "--out", tmp_path / "out")

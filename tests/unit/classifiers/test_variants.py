@@ -102,7 +102,6 @@ def test_onnx_files_say_nearly_the_same(network: nn.Module, images: torch.Tensor
     pytest.importorskip("onnxruntime")
     pytest.importorskip("onnxscript")
     from foible.classifiers.kinds.onnx import OnnxNetwork
-
     from foible.classifiers.onnx_variants import to_onnx, to_onnx_int8
 
     whole = AdaptedClassifier("net", network, NAMES, Preprocessing(mean=(0.5,), std=(0.25,)))
