@@ -123,7 +123,9 @@ def _killed(matrix, folder, rounds, rng):
             if heard == after:
                 threading.Timer(moment, os.kill, (os.getpid(), signal.SIGKILL)).start()
 
-        run_benchmark(matrix, folder, listen, order)
-        os._exit(0)
+        try:
+            run_benchmark(matrix, folder, listen, order)
+        finally:
+            os._exit(0)  # whatever happens, no second pytest goes on from here
     _, status = os.waitpid(child, 0)
     return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
