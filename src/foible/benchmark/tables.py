@@ -92,7 +92,7 @@ def results_table(found: Sequence[Result]) -> Table:
     people = any(s and s.search.stage("valid_by_people") for _, s in told)
     headings = (
         *("cell", "state", "viable origins", "confirmed failures", "iterations", "evaluations, median"),
-        *("valid", "label kept, of valid", "failures that count"),
+        *("steady", "valid", "label kept, of valid", "failures that count"),
         *(("valid, by people", "label kept, by people") if people else ()),
     )
     return Table(
@@ -100,10 +100,10 @@ def results_table(found: Sequence[Result]) -> Table:
         "Results",
         headings,
         tuple(_row(r, s, people) for r, s in told),
-        "Shares with 95 % Wilson intervals: viable origins of attempts, confirmed failures of viable origins, valid of "
-        "failures judged, label kept of valid ones, failures that count of viable origins. Iterations: mean over viable "
-        "origins with its 95 % interval, unsolved ones counted in full, as published. Evaluations: median with unsolved "
-        "origins censored (Kaplan and Meier).",
+        "Shares with 95 % Wilson intervals: viable origins of attempts, confirmed failures of viable origins, steady and "
+        "valid of failures judged, label kept of valid ones, failures that count (all three) of viable origins. "
+        "Iterations: mean over viable origins with its 95 % interval, unsolved ones counted in full, as published. "
+        "Evaluations: median with unsolved origins censored (Kaplan and Meier).",
     )
 
 
@@ -139,7 +139,7 @@ def weaknesses_table(found: Sequence[Result]) -> Table:
 
 def _row(result: Result, summary: Summary | None, people: bool) -> tuple[Value, ...]:
     if summary is None or result.run is None:
-        return (result.cell.name, "not run", *[None] * (9 if people else 7))
+        return (result.cell.name, "not run", *[None] * (10 if people else 8))
     search, ended = summary.search, trials(result.run).values()
     valid, kept = search.stage("valid"), search.stage("label_kept")
     judged = [t.counts for t in ended if t.counts is not None]
@@ -151,6 +151,7 @@ def _row(result: Result, summary: Summary | None, people: bool) -> tuple[Value, 
         search.stage("confirmed"),
         Mean(rounds.mean, rounds.mean_low, rounds.mean_high) if rounds.mean is not None else None,
         _median([t.cost for t in ended], summary.facts.budget_evaluations),
+        search.stage("steady"),
         valid,
         rate(kept.count, valid.count) if kept and valid and kept.count <= valid.count else None,
         rate(sum(judged), len(judged)) if judged and kept else None,

@@ -13,7 +13,7 @@ def names(matrix):
 def test_the_benchmarks_that_come_with_foible_are_sound():
     assert matrix_names() == ["gift", "models", "searches"]
     assert len(load_matrix("gift").cells) == 36
-    assert names(load_matrix("searches")) == ["searches-genetic", "searches-random"]
+    assert names(load_matrix("searches")) == ["searches-genetic", "searches-random", "searches-descent"]
     assert [c.recipe.classifier.use for c in load_matrix("models").cells][:2] == ["mnist-deepconv", "mnist-lenet1"]
 
 
