@@ -11,6 +11,7 @@ from typing import Any
 import typer
 
 from foible.cli import (
+    benchmark,
     check,
     compare,
     demo,
@@ -73,6 +74,7 @@ VERBS = (
     replay.replay,
     report.report,
     compare.compare,
+    benchmark.benchmark,
     export.export,
     train.train,
     ui.ui,
