@@ -95,6 +95,29 @@ def sheet(
     return 0
 
 
+def add(
+    folder: Annotated[Path, typer.Argument(help="A folder with a model's files.", show_default=False)],
+    name: Annotated[
+        str | None, typer.Option(help="What to call it [default: as the folder].", show_default=False)
+    ] = None,
+    domain: Annotated[str, typer.Option(help="What its images are of.")] = "imagenet",
+    licence: Annotated[str, typer.Option(help="The licence of its makers.", show_default=False)] = "",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="A setting of its family: --set images=photographs. Repeatable.", show_default=False
+        ),
+    ] = None,
+) -> int:
+    """Give a big model in a folder of yours a name that recipes understand: autoencoder, BigGAN, Stable Diffusion."""
+    from foible.cli.options import recipe_changes
+    from foible.zoo.local import add as register
+
+    card = register(folder, name, domain, recipe_changes(settings), licence)
+    print(f"{card}: use it as generator = '{card.stem}'")
+    return 0
+
+
 def _files(model: str) -> tuple[Path, Path]:
     """The weights file and the card of a zoo name or of a model file."""
     from foible.errors import ModelError
@@ -102,6 +125,8 @@ def _files(model: str) -> tuple[Path, Path]:
 
     if not model.endswith(".safetensors"):
         card = entry(model)
+        if card.settings is not None:
+            raise ModelError(f"'{model}' is a model in a folder", "its figures are measured by foible zoo add")
         return card.path(), card.card
     path = Path(model)
     if not path.with_suffix(".toml").is_file():
@@ -109,4 +134,4 @@ def _files(model: str) -> tuple[Path, Path]:
     return path, path.with_suffix(".toml")
 
 
-VERBS = (table, show, appraise, sheet)
+VERBS = (table, show, appraise, sheet, add)
