@@ -59,12 +59,20 @@ def appraise(
     model: ModelOrFile,
     data: Data = None,
     images: Annotated[int, typer.Option(min=2, help="How many images a generator makes for it.")] = 2000,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="A part of it: time, images, judge or inversion. Repeatable.", show_default=False),
+    ] = None,
 ) -> int:
     """Measure a model again and write the figures into its card."""
+    from foible.errors import RecipeError, did_you_mean
+    from foible.training.appraise import PARTS
     from foible.training.appraise import appraise as measure
 
+    if unknown := [part for part in only or () if part not in PARTS]:
+        raise RecipeError(f"an appraisal has no part '{unknown[0]}'", did_you_mean(unknown[0], PARTS))
     path, card = _files(model)
-    appraisal = measure(path, data, images, card)
+    appraisal = measure(path, data, images, card, [part for part in PARTS if part in (only or ())])
     for name, value in appraisal.figures.items():
         print(f"{name.replace('_', ' '):<24} {value:.5g}")
     for name, fact in appraisal.measured.items():
