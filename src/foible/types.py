@@ -139,7 +139,7 @@ class Verdict:
     """A validator's word on one image: does the failure count, and the number behind it in [0, 1].
 
     It is about the "image" (is it of the domain?) or about the "label" (is it kept?), and accepted when the score
-    reaches the threshold.
+    reaches the threshold. `why` says in words what decided it, where the validator can.
     """
 
     validator: str
@@ -147,6 +147,7 @@ class Verdict:
     score: float
     about: Literal["image", "label"] = "image"
     threshold: float = 0.5
+    why: str = ""
 
 
 @dataclass(frozen=True)
