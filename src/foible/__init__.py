@@ -12,12 +12,7 @@ Everything loads on first use: importing foible is quick.
 from __future__ import annotations
 
 import importlib
-import os
 from typing import TYPE_CHECKING, Any
-
-# Threads that spin while they wait slow torch down tenfold as soon as another program wants the CPU; threads that sleep
-# cost nothing on a quiet machine. Has an effect if torch is not loaded yet.
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 if TYPE_CHECKING:
     from foible.api import check as check
@@ -33,6 +28,7 @@ if TYPE_CHECKING:
     from foible.judging import judge as judge
     from foible.report import summarise as summarise
     from foible.report import write_page as write_page
+    from foible.report.comparison import compare as compare
     from foible.store import Run as Run
     from foible.store import open_run as open_run
     from foible.types import Finding as Finding
@@ -45,6 +41,7 @@ _HOME = {
     "Run": "foible.store",
     "assemble": "foible.campaign",
     "check": "foible.api",
+    "compare": "foible.report.comparison",
     "classifier": "foible.classifiers.load:load_classifier",
     "judge": "foible.judging",
     "load_domain": "foible.domains",

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 import torch
 
+from foible.batching import Packing
 from foible.campaign.assemble import assemble
-from foible.campaign.evaluate import Evaluator, Look
+from foible.campaign.evaluate import Evaluator, Rendered
 from foible.campaign.spec import load_recipe
 from foible.digest import sha256
 from foible.errors import FoibleError
 from foible.protocols import Classifier
 from foible.store import Run
-from foible.types import Arm, Finding
+from foible.types import TESTED, Arm, Finding
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def replay(
         changes: values that take the place of the recipe's, such as another classifier's name.
     """
     campaign = assemble(load_recipe(run.manifest.recipe, changes), classifier=classifier)
-    evaluator = Evaluator(campaign, run.manifest.chunk)
+    evaluator = Evaluator(campaign, run.manifest.chunk, Packing(run.manifest.packing))
     findings = run.findings() if attempts is None else iter([run.finding(a, Arm.SEARCH) for a in attempts])
     for finding in findings:
         try:
@@ -53,7 +54,8 @@ def replay(
         except (FoibleError, OSError) as error:
             yield Replayed(finding, None, False, f"image '{finding.image}': {getattr(error, 'message', error)}")
             continue
-        look = Look(image, evaluator.classify(image))
-        labels = torch.tensor([finding.label])
-        fails = bool(evaluator.failed(look, finding.latent[None], labels)[0])
-        yield Replayed(finding, int(look.logits[0].argmax()), fails)
+        shown = Rendered(image, evaluator.classify(image))
+        labels, targets = torch.tensor([finding.label]), torch.tensor([finding.target])
+        latents = (finding.latent[None], finding.origin_latent[None])
+        fails = bool(evaluator.failed(shown, *latents, labels, targets)[0])
+        yield Replayed(finding, int(shown.outputs[TESTED][0].argmax()), fails)

@@ -10,7 +10,23 @@ from typing import Any
 
 import typer
 
-from foible.cli import check, demo, export, judge, ls, replay, report, resume, run, survey, test, train, ui, zoo
+from foible.cli import (
+    check,
+    compare,
+    demo,
+    export,
+    judge,
+    ls,
+    replay,
+    report,
+    resume,
+    run,
+    survey,
+    test,
+    train,
+    ui,
+    zoo,
+)
 from foible.errors import FoibleError
 
 app = typer.Typer(
@@ -56,6 +72,7 @@ VERBS = (
     resume.resume,
     replay.replay,
     report.report,
+    compare.compare,
     export.export,
     train.train,
     ui.ui,
@@ -82,4 +99,7 @@ def _options(debug: bool = typer.Option(False, "--debug", help="Show the whole t
 
 def main() -> None:
     """Run the command line."""
+    # Threads that spin while they wait slow torch down tenfold as soon as another program wants the CPU; threads that
+    # sleep cost nothing on a quiet machine. Set here, before torch is loaded, and not for programs that import foible.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     app()

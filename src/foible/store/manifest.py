@@ -12,7 +12,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from foible.errors import StoreError
-from foible.store.layout import Layout, disk_errors
+from foible.files import write_whole
+from foible.store.database import FORMAT, other_format
+from foible.store.layout import Layout
 
 
 class Manifest(BaseModel):
@@ -20,13 +22,14 @@ class Manifest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    format: int = 1
+    format: int = FORMAT
     recipe: dict[str, Any]
     digests: dict[str, str]  # sha256 of every weights or source file
     data: str  # where the real images came from
     classes: tuple[str, ...]
     shape: tuple[int, int, int]
     chunk: int
+    packing: str  # how candidates were packed into chunks: docs/concepts.md, what is deterministic
     device: str
     threads: int
     versions: dict[str, str]
@@ -51,10 +54,7 @@ def now() -> str:
 
 def write_manifest(layout: Layout, manifest: Manifest) -> None:
     """Write the manifest whole or not at all."""
-    partial = layout.manifest.with_suffix(".part")
-    with disk_errors(layout.manifest):
-        partial.write_text(manifest.model_dump_json(indent=2) + "\n")
-        partial.replace(layout.manifest)
+    write_whole(layout.manifest, manifest.model_dump_json(indent=2) + "\n")
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -65,8 +65,11 @@ def read_manifest(folder: Path) -> Manifest:
             f"'{folder}' is not a run folder: it has no manifest.json", "name the folder given to `foible run --out`"
         )
     try:
-        return Manifest(**json.loads(layout.manifest.read_text()))
-    except (ValidationError, ValueError) as error:
+        facts = json.loads(layout.manifest.read_text())
+        if isinstance(facts, dict) and isinstance(found := facts.get("format"), int) and found != FORMAT:
+            raise other_format(folder, found)
+        return Manifest(**facts)
+    except (ValidationError, ValueError, TypeError) as error:
         raise StoreError(
             f"'{layout.manifest}' is damaged: {error}", "restore it from a copy; images and database are untouched"
         ) from error

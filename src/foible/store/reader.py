@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from foible.errors import StoreError
-from foible.store.database import connect, database_errors, to_finding, to_outcome
-from foible.store.images import read_png
+from foible.images import read_png
+from foible.store.database import WHOLE_FINDINGS, connect, database_errors, to_finding, to_outcome
 from foible.store.layout import Layout
 from foible.store.manifest import Manifest, read_manifest
 from foible.types import Arm, Finding, Images, Outcome, Status, Verdict
@@ -22,6 +22,7 @@ class FindingLine:
     """What is needed to filter and sort findings without loading them."""
 
     attempt: int
+    number: int
     label: int
     predicted: int
     evaluations: int
@@ -63,33 +64,40 @@ class Run:
         note = self.fact("progress")
         return json.loads(note) if note else None
 
+    def notes(self) -> list[str]:
+        """What happened to the run that its numbers do not show, such as chunks that shrank."""
+        return list(json.loads(self.fact("notes") or "[]"))
+
     def outcomes(self, arm: Arm = Arm.SEARCH) -> Iterator[Outcome]:
         """How the attempts ended, in order."""
         return map(to_outcome, self._rows("SELECT * FROM outcomes WHERE arm = ? ORDER BY attempt", arm))
 
     def findings(self, arm: Arm = Arm.SEARCH) -> Iterator[Finding]:
-        """Confirmed failures, in order of attempt."""
-        return map(to_finding, self._rows("SELECT * FROM findings WHERE arm = ? ORDER BY attempt", arm))
+        """Confirmed failures, in order of attempt and number."""
+        return map(to_finding, self._rows(f"{WHOLE_FINDINGS} WHERE arm = ? ORDER BY attempt, number", arm))
 
     def index(self, arm: Arm = Arm.SEARCH) -> list[FindingLine]:
         """All findings in the order they were found, without latents and probabilities: quick for many thousands."""
-        columns = "attempt, label, predicted, evaluations, latent_distance, verdicts"
+        columns = "attempt, number, label, predicted, evaluations, latent_distance, verdicts"
         rows = self._rows(f"SELECT {columns} FROM findings WHERE arm = ? ORDER BY rowid", arm)
         return [
             FindingLine(**(dict(r) | {"verdicts": tuple(Verdict(**v) for v in json.loads(r["verdicts"]))}))
             for r in rows
         ]
 
-    def finding(self, attempt: int, arm: Arm = Arm.SEARCH) -> Finding:
-        """The failure found by one attempt."""
-        row = next(self._rows("SELECT * FROM findings WHERE arm = ? AND attempt = ?", arm, attempt), None)
+    def finding(self, attempt: int, arm: Arm = Arm.SEARCH, number: int = 0) -> Finding:
+        """A failure found by one attempt: the first, or the one of this number."""
+        query = f"{WHOLE_FINDINGS} WHERE arm = ? AND attempt = ? AND number = ?"
+        row = next(self._rows(query, arm, attempt, number), None)
         if row is None:
             known = [
                 r["attempt"]
-                for r in self._rows("SELECT attempt FROM findings WHERE arm = ? ORDER BY attempt LIMIT 10", arm)
+                for r in self._rows(
+                    "SELECT DISTINCT attempt FROM findings WHERE arm = ? ORDER BY attempt LIMIT 10", arm
+                )
             ]
             raise StoreError(
-                f"'{self.layout.folder}' has no finding {attempt}",
+                f"'{self.layout.folder}' has no finding {attempt}{f'-{number}' if number else ''}",
                 f"the first ones are: {', '.join(map(str, known)) or 'none'}",
             )
         return to_finding(row)

@@ -6,9 +6,13 @@ import sqlite3
 from pathlib import Path
 
 from foible.digest import sha256
-from foible.store.database import connect, insert
-from foible.store.layout import Layout, disk_errors
+from foible.files import disk_errors
+from foible.store.database import TABLES, connect, insert
+from foible.store.layout import Layout
 from foible.store.manifest import read_manifest
+
+SALVAGED = tuple(table for table in TABLES if table != "checkpoints")  # unfinished searches begin again
+WITH_OUTPUTS = "(SELECT 1 FROM outputs o WHERE o.arm = f.arm AND o.attempt = f.attempt AND o.number = f.number)"
 
 
 def repair(folder: Path) -> list[str]:
@@ -26,7 +30,7 @@ def repair(folder: Path) -> list[str]:
                 extra.rename(aside.with_name(aside.name + suffix))
         layout.database.rename(aside)
     with connect(layout.database, write=True) as fresh:
-        lost = [note for table in ("facts", "outcomes", "findings") for note in _salvage(aside, fresh, table)]
+        lost = [note for table in SALVAGED for note in _salvage(aside, fresh, table)]
         return lost + _drop_without_images(layout, fresh)
 
 
@@ -50,17 +54,18 @@ def _salvage(source: Path, target: sqlite3.Connection, table: str) -> list[str]:
 
 
 def _drop_without_images(layout: Layout, database: sqlite3.Connection) -> list[str]:
-    """Remove findings whose image is missing or changed, and outcomes of findings that are gone."""
+    """Remove findings whose image is missing or changed, and outcomes whose findings are not all there."""
     dropped = []
-    for arm, attempt, image, digest in database.execute(
-        "SELECT arm, attempt, image, image_sha256 FROM findings"
-    ).fetchall():
+    query = "SELECT arm, attempt, number, image, image_sha256 FROM findings"
+    for arm, attempt, number, image, digest in database.execute(query).fetchall():
         path = layout.folder / image
         if not path.is_file() or sha256(path) != digest:
-            database.execute("DELETE FROM findings WHERE arm = ? AND attempt = ?", (arm, attempt))
+            key = (arm, attempt, number)
+            database.execute("DELETE FROM findings WHERE arm = ? AND attempt = ? AND number = ?", key)
             dropped.append(f"finding {attempt}: image '{image}' is missing or changed")
+    database.execute(f"DELETE FROM findings AS f WHERE NOT EXISTS {WITH_OUTPUTS}")
     database.execute(
-        "DELETE FROM outcomes WHERE status = 'found' AND NOT EXISTS "
-        "(SELECT 1 FROM findings f WHERE f.arm = outcomes.arm AND f.attempt = outcomes.attempt)"
+        "DELETE FROM outcomes AS o WHERE o.findings != "
+        "(SELECT count(*) FROM findings f WHERE f.arm = o.arm AND f.attempt = o.attempt)"
     )
     return dropped

@@ -201,5 +201,8 @@ def judge_for(recipe: Any, data: str | Path | None) -> tuple[Fitted, dict[str, f
     domain, settings = load_domain(recipe.domain), JudgeSettings(**recipe.network)
     parts = fit_judge(domain, settings, data, recipe.fit.seed)
     worth = measured(parts, domain, settings, data, recipe.fit.seed)
-    short = {company: {"near_auc": round(f["near_auc"], 4)} for company, f in worth.items()}
+    short = {
+        company: {"validity_auc": round(f["validity_auc"], 4), "judge_accuracy": round(f["judge_accuracy"], 4)}
+        for company, f in worth.items()
+    }
     return replace(parts, worth=short), worth[crew(parts.readers)], time.perf_counter() - begin

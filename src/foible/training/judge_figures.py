@@ -22,7 +22,7 @@ def figures(
     good: Mapping[str, Shown],
     bad: Mapping[str, Shown],
 ) -> dict[str, float]:
-    """Areas under the curve and error rates at the line.
+    """Areas under the curve and error rates at the line; `validity_auc` is of good against bad images near the line.
 
     Args:
         parts: the judge.
@@ -47,12 +47,13 @@ def figures(
     kept = kept_score(validity, classes, labels)
     panel = real.sources[:, 0].argmax(1)
     return {
-        "near_auc": area(near, far),
+        "validity_auc": area(near, far),
         "real_called_invalid": share(validity < 0.5),
         "good_called_invalid": share(near < 0.5),
-        "bad_called_valid": share(far >= 0.5),
+        "invalid_called_valid": share(far >= 0.5),
+        "kept_auc": area(kept, wrong["relabelled"]),
+        "kept_auc_runner_up": area(kept, wrong["runner_up"]),
         "real_kept": share(kept >= 0.5),
-        **{f"kept_auc_{k}": area(kept, w) for k, w in wrong.items()},
         **{f"{k}_called_kept": share(w >= 0.5) for k, w in wrong.items()},
         "panel_accuracy": share(panel == labels),
         "judge_accuracy": share(classes.argmax(1) == labels),

@@ -19,11 +19,11 @@ from foible.campaign import Campaign, Recipe, assemble, check, load_recipe
 from foible.campaign.along import Path as ImagePath
 from foible.campaign.along import path_to_failure
 from foible.campaign.estimate import evaluations_per_second
-from foible.classifiers.probe import Line
+from foible.classifiers.adapting.probe import Line
 from foible.domains import Domain, real_images
-from foible.domains.images import to_bytes
 from foible.errors import FoibleError, ModelError
-from foible.protocols import Encoder, Generator
+from foible.images import to_bytes
+from foible.protocols import Encoder, Generator, prefers_real
 from foible.store import Run
 from foible.types import Finding, Images
 from foible.ui.offers import DomainChoice, ModelChoice
@@ -137,7 +137,7 @@ def _real(domain: Domain, most: int) -> tuple[Images, torch.Tensor]:
 def _generated(chosen: ModelChoice, domain: Domain) -> Images:
     generator: Generator = resolve("generators", chosen.use, {}).model
     images, labels = _real(domain, COLUMNS)
-    if isinstance(generator, Encoder):
+    if isinstance(generator, Encoder) and prefers_real(generator):
         latents = generator.encode(images, labels)
     else:
         latents = generator.sample(labels, torch.Generator().manual_seed(0))

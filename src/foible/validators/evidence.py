@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -64,7 +65,7 @@ class Evidence:
 class Scale(Tensors):
     """What the columns are among good images."""
 
-    stored_as = "scale"
+    part: ClassVar[str] = "scale"
 
     middle: Tensor  # (columns,)
     spread: Tensor  # (columns,)

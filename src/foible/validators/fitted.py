@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import Tensor
 
-from foible.classifiers.module import ModuleClassifier
+from foible.classifiers.adapted import AdaptedClassifier
 from foible.digest import sha256
 from foible.domains import Domain
 from foible.errors import ModelError
@@ -106,7 +106,7 @@ def judge_is_there(domain: Domain) -> bool:
     return domain.judge in entries() or Path(domain.judge).is_file()
 
 
-def references(names: Sequence[str]) -> tuple[list[ModuleClassifier], dict[str, str]]:
+def references(names: Sequence[str]) -> tuple[list[AdaptedClassifier], dict[str, str]]:
     """Reference classifiers by zoo name or file, and the sha256 of each file."""
     paths = [entry(n).path() if n in entries() else Path(n) for n in names]
     models = [load_model(path, "classifiers", name) for name, path in zip(names, paths, strict=True)]
@@ -133,7 +133,7 @@ def read_judge(path: Path) -> Fitted:
 def _assembled(
     config: Mapping[str, Any],
     tensors: Mapping[str, Tensor],
-    classifiers: list[ModuleClassifier],
+    classifiers: list[AdaptedClassifier],
     digests: Mapping[str, str],
 ) -> Fitted:
     learnt: dict[str, dict[str, Tensor]] = {}

@@ -71,7 +71,7 @@ class Judge:
             self.digests[Path(calibration).name] = sha256(Path(calibration))
         names = tuple(r.name for r in self.witnesses.readers.values())
         self.words = Words(self.parts.classes, len(self.parts.panel.members), names, columns(self.readers))
-        self.looks = len(self.parts.panel.members) + len(self.readers)  # evaluations of a network that one image costs
+        self.cost = len(self.parts.panel.members) + len(self.readers)  # evaluations of a network that one image costs
 
     @property
     def lacks(self) -> tuple[str, ...]:

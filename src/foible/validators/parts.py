@@ -22,19 +22,19 @@ def logit(scores: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Tensors:
-    """A few named tensors that are stored together under a name that does not depend on what the class is called."""
+    """A few named tensors that are stored together: `part` is what model files call them, whatever the class is called."""
 
-    stored_as: ClassVar[str]
+    part: ClassVar[str]
 
     @classmethod
     def stored(cls, tensors: Mapping[str, Tensor], name: str | None = None) -> Self:
         """Take one's own out of a file's."""
-        prefix = name or cls.stored_as
+        prefix = name or cls.part
         return cls(**{f.name: tensors[f"{prefix}.{f.name}"] for f in fields(cls)})
 
     def named(self, name: str | None = None) -> dict[str, Tensor]:
         """As they go into a file."""
-        return {f"{name or self.stored_as}.{f.name}": getattr(self, f.name) for f in fields(self)}
+        return {f"{name or self.part}.{f.name}": getattr(self, f.name) for f in fields(self)}
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Closeness(Tensors):
     This is the Mahalanobis distance of Lee et al. (NeurIPS 2018) in the directions in which real images vary most.
     """
 
-    stored_as = "closeness"
+    part: ClassVar[str] = "closeness"
 
     middle: Tensor  # (size,)
     whiten: Tensor  # (size, kept): to directions in which real images of a class have spread one
@@ -63,7 +63,7 @@ class Closeness(Tensors):
 class Head(Tensors):
     """One hidden layer on the panel's whitened features: valid or not."""
 
-    stored_as = "head"
+    part: ClassVar[str] = "head"
 
     inner: Tensor  # (hidden, kept)
     inner_bias: Tensor
@@ -85,7 +85,7 @@ def squashed(places: Tensor) -> Tensor:
 class Weighing(Tensors):
     """How evidence becomes two answers: weights, in log-odds, and what is added."""
 
-    stored_as = "weighing"
+    part: ClassVar[str] = "weighing"
 
     weights: Tensor  # (evidence,): what speaks for a valid image
     bias: Tensor  # ()

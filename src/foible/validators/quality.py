@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -17,7 +18,7 @@ RARE = 0.005  # share of good images beyond a bound: until there, quality says n
 class Quality(Tensors):
     """Bounds within which the qualities of good images lie; only what is beyond them counts."""
 
-    stored_as = "quality"
+    part: ClassVar[str] = "quality"
 
     low: Tensor  # (3,)
     high: Tensor  # (3,)

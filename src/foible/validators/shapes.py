@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -24,7 +25,7 @@ CELL = 4  # pixels of a cell's side; neighbouring cells share a border of one
 class Shapes(Tensors):
     """Typical outlines of a domain's real images."""
 
-    stored_as = "shapes"
+    part: ClassVar[str] = "shapes"
 
     middle: Tensor  # (size,): the mean outline
     directions: Tensor  # (size, kept): in which outlines differ most
