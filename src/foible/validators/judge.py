@@ -78,6 +78,16 @@ class Judge:
         """The readers that it was fitted with and has to do without."""
         return missing(self.parts.readers)
 
+    def company(self) -> str:
+        """Who judges, in words; where readers are missing, what that costs and how to get them."""
+        names = (f"{len(self.parts.panel.members)} reference classifiers", *self.words.readers)
+        text = f"judged by {', '.join(names)}"
+        if not self.lacks:
+            return text
+        here, whole = (self.parts.worth.get(crew(r), {}) for r in (self.readers, self.parts.readers))
+        less = "; ".join(f"{k.replace('_', ' ')} {here[k]:.3f} instead of {whole[k]:.3f}" for k in whole if k in here)
+        return f'{text}, without {", ".join(self.lacks)}{f": {less}" if less else ""} (pip install "foible[judge]")'
+
     def __call__(self, images: Images, labels: Tensor) -> list[tuple[Verdict, ...]]:
         """Two verdicts per image."""
         said = self.judgement(images, labels)
