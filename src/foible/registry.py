@@ -80,6 +80,11 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "ssim": "foible.validators.ssim:SSIM",
         "human": "foible.validators.human:Human",
     },
+    "readers": {
+        "ppocr-v6": "foible.validators.readers.ocr:Sixth",
+        "ppocr-v5": "foible.validators.readers.ocr:Fifth",
+        "imagenet": "foible.validators.readers.imagenet:ImageNet",
+    },
 }
 
 
