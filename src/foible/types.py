@@ -184,6 +184,7 @@ class Finding:
     origin_image: str
     image_sha256: str
     verdicts: tuple[Verdict, ...] = ()
+    origin_sha256: str = ""  # empty in runs that did not note it
 
     @property
     def confidence(self) -> float:

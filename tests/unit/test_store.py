@@ -190,8 +190,8 @@ def test_repair_drops_findings_whose_image_is_gone(tmp_path):
 def test_a_full_disk_is_named(tmp_path, monkeypatch):
     with RunWriter(tmp_path / "run", manifest()) as writer:
         write_finding(writer, 0)
-        monkeypatch.setattr("pathlib.Path.write_bytes", full)
-        with pytest.raises(StoreError, match="No space left") as caught:
+        with monkeypatch.context() as disk, pytest.raises(StoreError, match="No space left") as caught:
+            disk.setattr("pathlib.Path.open", full)
             writer.save_image("x.png", torch.zeros(1, 4, 4))
         assert "free some space" in caught.value.hint
     assert open_run(tmp_path / "run").counts()[Status.FOUND] == 1

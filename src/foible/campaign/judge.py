@@ -76,7 +76,7 @@ def _store(
     stored, names = [], []
     for attempt, origin, failure in zip(origins.attempts.tolist(), before, after, strict=True):
         stem = f"{attempt:06d}" if arm is Arm.SEARCH else f"{arm}-{attempt:06d}"
-        origin_path, _ = writer.save_image(f"{stem}-origin.png", origin)
+        origin_path, origin_digest = writer.save_image(f"{stem}-origin.png", origin)
         path, digest = writer.save_image(f"{stem}-failure.png", failure)
         stored.append(read_png(path, writer.manifest.shape))
         folder = writer.layout.folder
@@ -85,6 +85,7 @@ def _store(
                 "image": path.relative_to(folder).as_posix(),
                 "origin_image": origin_path.relative_to(folder).as_posix(),
                 "image_sha256": digest,
+                "origin_sha256": origin_digest,
             }
         )
     return torch.stack(stored), names

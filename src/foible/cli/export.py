@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -31,7 +32,12 @@ def export(
     if not any(path for _, path in targets):
         raise RecipeError("nothing to export", "say --zip FILE, --tree FOLDER or --parquet FILE")
     opened = open_run(run)
+    damaged: dict[str, None] = {}
     for write, path in targets:
         if path:
-            print(f"{path}: {write(opened, path)} findings")
-    return 0
+            written = write(opened, path)
+            print(f"{path}: {written.count} findings")
+            damaged |= dict.fromkeys(written.damaged)
+    for reason in damaged:
+        print(f"left out: {reason}", file=sys.stderr)
+    return 3 if damaged else 0

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import functools
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import typer
 
 from foible.cli import check, demo, export, judge, ls, replay, report, resume, run, survey, test, train, ui, zoo
+from foible.cli.terminal import plain_streams
 from foible.errors import FoibleError
+
+_interrupted = threading.Event()
 
 app = typer.Typer(
     name="foible",
@@ -29,21 +35,52 @@ def verb(function: Callable[..., int]) -> Callable[..., None]:
 
     @functools.wraps(function)
     def wrapped(*arguments: Any, **options: Any) -> None:
-        try:
-            code = function(*arguments, **options)
-        except FoibleError as error:
-            if os.environ.get("FOIBLE_DEBUG"):
-                raise
-            print(f"error: {error.message}", file=sys.stderr)
-            if error.hint:
-                print(f"hint:  {error.hint}", file=sys.stderr)
-            code = error.exit_code
-        except KeyboardInterrupt:
-            print("stopped; the same command goes on where it was", file=sys.stderr)
-            code = 3
+        with plain_streams():
+            code = _exit_code(lambda: function(*arguments, **options))
         raise typer.Exit(code)
 
     return wrapped
+
+
+def _exit_code(act: Callable[[], int]) -> int:
+    """What a verb gives; whatever stops it is said in words. 1 is the gate's alone."""
+    try:
+        return act()
+    except FoibleError as error:
+        if os.environ.get("FOIBLE_DEBUG"):
+            raise
+        print(f"error: {error.message}", file=sys.stderr)
+        if error.hint:
+            print(f"hint:  {error.hint}", file=sys.stderr)
+        return error.exit_code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on: say nothing at the end either
+        return 0
+    except (Exception, KeyboardInterrupt, SystemExit) as error:
+        if isinstance(error, KeyboardInterrupt) or _interrupted.is_set():
+            print("stopped; the same command goes on where it was", file=sys.stderr)
+            return 3
+        return _unexpected(error)
+
+
+def _unexpected(error: BaseException) -> int:
+    """Say in one line what nobody foresaw: a defect of foible, or of code that the user brought."""
+    if os.environ.get("FOIBLE_DEBUG"):
+        raise error
+    if isinstance(error, SystemExit):
+        print(f"error: code that was loaded ended the program: SystemExit({error.code!r})", file=sys.stderr)
+        print("hint:  a model or function must return, not exit", file=sys.stderr)
+        return 2
+    reason = (str(error).strip() or "no more is known").splitlines()[0][:300]
+    print(f"error: unexpected {type(error).__name__}: {reason}", file=sys.stderr)
+    print("hint:  see where it happened with: foible --debug ...", file=sys.stderr)
+    return 2
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    """Remember that Ctrl-C was pressed: libraries that are just being loaded turn it into errors of their own."""
+    _interrupted.set()
+    raise KeyboardInterrupt
 
 
 VERBS = (
@@ -82,4 +119,6 @@ def _options(debug: bool = typer.Option(False, "--debug", help="Show the whole t
 
 def main() -> None:
     """Run the command line."""
-    app()
+    signal.signal(signal.SIGINT, _interrupt)
+    with plain_streams():
+        app()

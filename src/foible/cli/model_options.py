@@ -33,7 +33,15 @@ Header = Annotated[
     list[str] | None, _option("Sent to an endpoint: 'Authorization: Bearer ${TOKEN}'. Repeatable.", "--header")
 ]
 Private = Annotated[bool, typer.Option("--private", help="Allow an endpoint on this machine or a private network.")]
-Untrusted = Annotated[bool, typer.Option("--untrusted", help="Run it in a sandbox: no network, no files, limits.")]
+Untrusted = Annotated[
+    bool | None,
+    typer.Option(
+        "--untrusted/--trusted",
+        help="Run it in a sandbox (no network, no files, limits), or as a program of your own "
+        "[default: in the sandbox where the file carries code].",
+        show_default=False,
+    ),
+]
 Insist = Annotated[bool, typer.Option("--insist", help="Go on where this machine cannot isolate an untrusted file.")]
 Pickles = Annotated[bool, typer.Option("--pickles", help="Open files that can run any code when opened.")]
 Limit = Annotated[list[str] | None, _option("Of the sandbox: --limit memory_gb=2 --limit call_seconds=10.", "--limit")]
@@ -41,7 +49,9 @@ Limit = Annotated[list[str] | None, _option("Of the sandbox: --limit memory_gb=2
 
 def model_settings(**given: Any) -> dict[str, Any]:
     """Options as the settings of `load_classifier`; those not given are left out."""
-    settings = {k: v for k, v in given.items() if v not in (None, False, [])}
+    settings: dict[str, Any] = {k: v for k, v in given.items() if v not in (None, False, []) or k == "untrusted"}
+    if settings.get("untrusted") is None:
+        settings.pop("untrusted", None)  # left to the kind of file
     said = {name: str(settings.pop(name)) for name in SPOKEN if name in settings}
     if "classes" in said and (path := Path(said["classes"])).is_file():
         said["classes"] = path.read_text() + "\n"  # names in a file may hold commas

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from foible.cli.terminal import console
+
 if TYPE_CHECKING:
     from foible.campaign.run import Progress
 
@@ -26,12 +28,11 @@ def run_progress(quiet: bool) -> Iterator[Callable[[Progress], None]]:
 
 
 def _bars() -> Iterator[Callable[[Progress], None]]:
-    from rich.console import Console
     from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
 
     words = (TextColumn("{task.description:>9}"), BarColumn(), TextColumn("{task.fields[note]}"))
-    with Bars(*words, TimeElapsedColumn(), TimeRemainingColumn(), console=Console(stderr=True)) as bars:
+    with Bars(*words, TimeElapsedColumn(), TimeRemainingColumn(), console=console(stderr=True)) as bars:
         tasks: dict[str, tuple[TaskID, float]] = {}
 
         def listen(progress: Progress) -> None:

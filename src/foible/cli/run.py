@@ -24,6 +24,7 @@ from foible.cli.options import (
     recipe_changes,
 )
 from foible.cli.progress import run_progress
+from foible.cli.terminal import console
 
 if TYPE_CHECKING:
     from foible.campaign import Recipe
@@ -112,7 +113,7 @@ def show(
         write_junit(opened, junit, summary)
     gate = check_gate(fail_if or [], summary.metrics)
     if not quiet:
-        print_summary(summary, page=written)
+        print_summary(summary, console(), page=written)
         if fail_if:
             print(gate.text)
     return gate.passed

@@ -62,7 +62,7 @@ def test(
     send: Send = None,
     header: Header = None,
     private: Private = False,
-    untrusted: Untrusted = False,
+    untrusted: Untrusted = None,
     insist: Insist = False,
     pickles: Pickles = False,
     limit: Limit = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import numpy as np
@@ -41,10 +42,10 @@ def first_image_shape(root: Path) -> tuple[int, int, int]:
     raise DataError(f"no images in '{root}'", f"expected {root}/<class>/*.png (or jpg, bmp, webp, tiff)")
 
 
-def open_image(path: Path) -> Image.Image:
-    """A decoded image, or an error that names the file."""
+def open_image(path: Path, content: bytes | None = None) -> Image.Image:
+    """A decoded image, from its content where that has been read, or an error that names the file."""
     try:
-        image = Image.open(path)
+        image = Image.open(path if content is None else io.BytesIO(content))
         image.load()
         return image
     except FileNotFoundError:
@@ -55,10 +56,12 @@ def open_image(path: Path) -> Image.Image:
         ) from error
 
 
-def read_pixels(path: Path, shape: tuple[int, int, int], resize: bool = False) -> NDArray[np.uint8]:
+def read_pixels(
+    path: Path, shape: tuple[int, int, int], resize: bool = False, content: bytes | None = None
+) -> NDArray[np.uint8]:
     """One image as uint8 (C, H, W) of exactly this shape."""
     channels, height, width = shape
-    image = open_image(path).convert("L" if channels == 1 else "RGB")
+    image = open_image(path, content).convert("L" if channels == 1 else "RGB")
     if image.size != (width, height):
         if not resize:
             raise DataError(

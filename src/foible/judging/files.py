@@ -13,6 +13,7 @@ from foible.domains import Domain
 from foible.errors import DataError
 from foible.judging.labels import read_labels
 from foible.judging.sources import Submitted, submitted
+from foible.store.cells import cell
 from foible.store.layout import disk_errors
 from foible.validators.judge import Judge
 
@@ -70,7 +71,7 @@ def write_verdicts(path: Path, verdicts: Iterable[FileVerdict]) -> list[FileVerd
                 writer = csv.writer(opened)
                 writer.writerow(f.name for f in fields(FileVerdict))
                 for verdict in verdicts:
-                    writer.writerow(_text(value) for value in astuple(verdict))
+                    writer.writerow(cell(_text(value)) for value in astuple(verdict))
                     written.append(verdict)
             partial.replace(path)
         finally:

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from foible.digest import sha256
 from foible.domains.images import to_bytes
-from foible.errors import FoibleError
 from foible.report.wording import UNKNOWN, count, decimal, percent
 from foible.store import Run
+from foible.store.pictures import decoded, pictures
 from foible.types import Finding, Images
 
 MOST = 200  # findings on one page
@@ -80,10 +79,9 @@ def choose(pairs: Sequence[tuple[int, int, int]], most: int) -> list[tuple[int, 
 
 def card_of(run: Run, finding: Finding, first_of_pair: bool = False) -> Card:
     """One finding with its pictures read, compared and encoded."""
-    damage: list[str] = []
-    origin, failure = (_read(run, name, damage) for name in (finding.origin_image, finding.image))
-    if failure is not None and sha256(run.layout.folder / finding.image) != finding.image_sha256:
-        damage.append(f"{finding.image} has changed since it was found")
+    stored = pictures(run, finding)
+    origin = None if stored.origin is None else decoded(run, stored.origin, finding.origin_image)
+    failure = None if stored.failure is None else decoded(run, stored.failure, finding.image)
     changed, largest = None, UNKNOWN
     if origin is not None and failure is not None:
         changed, largest = picture_uri(difference(origin, failure)), percent(float((failure - origin).abs().max()))
@@ -101,19 +99,11 @@ def card_of(run: Run, finding: Finding, first_of_pair: bool = False) -> Card:
         origin=None if origin is None else picture_uri(pixels(origin)),
         failure=None if failure is None else picture_uri(pixels(failure)),
         difference=changed,
-        damage=tuple(damage),
+        damage=stored.damage,
         image=finding.image,
         verdicts=tuple(f"{v.validator}: {'yes' if v.accepted else 'no'} ({v.score:.2f})" for v in finding.verdicts),
         first_of_pair=first_of_pair,
     )
-
-
-def _read(run: Run, name: str, damage: list[str]) -> Images | None:
-    try:
-        return run.image(name)
-    except (FoibleError, OSError) as error:
-        damage.append(error.message if isinstance(error, FoibleError) else f"image '{name}': {error}")
-        return None
 
 
 def difference(origin: Images, failure: Images) -> NDArray[np.uint8]:

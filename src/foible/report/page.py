@@ -12,7 +12,7 @@ from foible.report.curve import Chart, chart
 from foible.report.gallery import gallery
 from foible.report.summary import Summary, summarise
 from foible.store import Run
-from foible.store.layout import disk_errors
+from foible.store.layout import write_whole
 from foible.types import Arm
 
 if TYPE_CHECKING:
@@ -43,11 +43,7 @@ class Matrix:
 def write_page(run: Run, path: Path | None = None) -> Path:
     """Write the report page of a run, finished or not; into its folder unless told otherwise."""
     target = path or run.layout.report
-    content = render_page(run)
-    partial = target.with_name(target.name + ".part")
-    with disk_errors(target):
-        partial.write_text(content, encoding="utf-8")
-        partial.replace(target)
+    write_whole(target, render_page(run))
     return target
 
 

@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS findings (
   evaluations INTEGER NOT NULL, rounds INTEGER NOT NULL, origin_probabilities TEXT NOT NULL, probabilities TEXT NOT NULL,
   latent_distance REAL NOT NULL, pixel_distance REAL NOT NULL, latent_shape TEXT NOT NULL, latent BLOB NOT NULL,
   origin_latent BLOB NOT NULL, image TEXT NOT NULL, origin_image TEXT NOT NULL, image_sha256 TEXT NOT NULL,
-  verdicts TEXT NOT NULL, PRIMARY KEY (arm, attempt));
+  verdicts TEXT NOT NULL, origin_sha256 TEXT NOT NULL DEFAULT '', PRIMARY KEY (arm, attempt));
 CREATE TABLE IF NOT EXISTS checkpoints (
   arm TEXT NOT NULL, attempt INTEGER NOT NULL, state BLOB NOT NULL, PRIMARY KEY (arm, attempt));
 """
@@ -66,6 +66,7 @@ def connect(path: Path, write: bool = False) -> sqlite3.Connection:
             connection = sqlite3.connect(
                 f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10, check_same_thread=False
             )
+            connection.execute("PRAGMA trusted_schema=OFF")  # a received database may define views and triggers
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             return connection
         connection = sqlite3.connect(path, timeout=10)
@@ -74,7 +75,10 @@ def connect(path: Path, write: bool = False) -> sqlite3.Connection:
         verdict = connection.execute("PRAGMA quick_check").fetchone()[0]
         if verdict != "ok":
             raise sqlite3.DatabaseError(str(verdict).splitlines()[0])
+        connection.execute("PRAGMA trusted_schema=OFF")
         connection.executescript(SCHEMA)
+        if "origin_sha256" not in {row[1] for row in connection.execute("PRAGMA table_info(findings)")}:
+            connection.execute("ALTER TABLE findings ADD COLUMN origin_sha256 TEXT NOT NULL DEFAULT ''")
         return connection
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import re
-import shutil
 import zipfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from foible.errors import MissingExtra, RecipeError
+from foible.store.cells import cell
 from foible.store.layout import disk_errors
+from foible.store.pictures import pictures
 from foible.store.reader import Run
 from foible.types import Arm, Finding
 
@@ -27,11 +30,12 @@ COLUMNS = (
     "latent_distance",
     "pixel_distance",
 )
+LONGEST = 80  # characters of a name inside a file name
 
 
 def safe(text: str) -> str:
     """A class or recipe name that is fine in a file name."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.") or "unnamed"
+    return re.sub(r"[^\w.-]+", "-", text)[:LONGEST].strip("-.") or "unnamed"
 
 
 def stem(run: Run, finding: Finding) -> str:
@@ -43,48 +47,75 @@ def stem(run: Run, finding: Finding) -> str:
     )
 
 
-def to_zip(run: Run, path: Path) -> int:
-    """Failures and their origins, a table and the manifest in one zip; gives the number of findings."""
-    count, table = 0, io.StringIO()
+@dataclass(frozen=True)
+class Exported:
+    """How many findings were written, and what was left out because its pictures are not those that were stored."""
+
+    count: int
+    damaged: tuple[str, ...] = ()
+
+
+class _Sound:
+    """The findings whose pictures are sound, one after the other; names the others."""
+
+    def __init__(self, run: Run) -> None:
+        self.run, self.count, self.damaged = run, 0, list[str]()
+
+    def __call__(self, findings: Iterable[Finding]) -> Iterator[tuple[Finding, bytes, bytes]]:
+        for finding in findings:
+            stored = pictures(self.run, finding)
+            if stored.failure is None or stored.origin is None:
+                self.damaged.append(f"finding {finding.attempt}: {'; '.join(stored.damage)}")
+                continue
+            self.count += 1
+            yield finding, stored.failure, stored.origin
+
+    def done(self) -> Exported:
+        return Exported(self.count, tuple(self.damaged))
+
+
+def to_zip(run: Run, path: Path) -> Exported:
+    """Failures and their origins, a table and the manifest in one zip."""
+    sound, table = _Sound(run), io.StringIO()
     writer = csv.DictWriter(table, COLUMNS)
     writer.writeheader()
     with disk_errors(path), zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:  # PNG does not compress further
-        for finding in run.findings():
+        for finding, failure, origin in sound(run.findings()):
             name = stem(run, finding)
-            archive.write(run.layout.folder / finding.image, f"{name}.png")
-            archive.write(run.layout.folder / finding.origin_image, f"{name}_origin.png")
-            writer.writerow(_row(run, finding, f"{name}.png", f"{name}_origin.png"))
-            count += 1
+            archive.writestr(f"{name}.png", failure)
+            archive.writestr(f"{name}_origin.png", origin)
+            row = _row(run, finding, f"{name}.png", f"{name}_origin.png")
+            writer.writerow({k: cell(v) for k, v in row.items()})
         archive.writestr("findings.csv", table.getvalue())
-        archive.write(run.layout.manifest, "manifest.json")
-    return count
+        archive.writestr("manifest.json", run.layout.manifest.read_bytes())
+    return sound.done()
 
 
-def to_tree(run: Run, folder: Path) -> int:
-    """Failures in one subfolder per expected class, ready to train on; gives the number of findings."""
+def to_tree(run: Run, folder: Path) -> Exported:
+    """Failures in one subfolder per expected class, ready to train on."""
     if folder.exists() and any(folder.iterdir()):
         raise RecipeError(f"'{folder}' is not empty", "name a new folder")
-    count = 0
+    sound = _Sound(run)
     with disk_errors(folder):
-        for finding in run.findings():
+        for finding, failure, _ in sound(run.findings()):
             target = folder / safe(run.classes[finding.label]) / f"{stem(run, finding)}.png"
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(run.layout.folder / finding.image, target)
-            count += 1
-    return count
+            target.write_bytes(failure)
+    return sound.done()
 
 
-def to_parquet(run: Run, path: Path) -> int:
-    """All findings of both arms with latents and probabilities as one table; gives its number of rows."""
+def to_parquet(run: Run, path: Path) -> Exported:
+    """All findings of both arms with latents and probabilities as one table."""
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
         raise MissingExtra("pyarrow", "analysis", "the Parquet export") from None
-    rows = [_full_row(run, finding) for arm in Arm for finding in run.findings(arm)]
+    sound = _Sound(run)
+    rows = [_full_row(run, finding) for arm in Arm for finding, _, _ in sound(run.findings(arm))]
     with disk_errors(path):
         pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, schema=_schema(pyarrow)), path, compression="zstd")
-    return len(rows)
+    return sound.done()
 
 
 def _row(run: Run, finding: Finding, file: str, origin_file: str) -> dict[str, Any]:

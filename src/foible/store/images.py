@@ -10,7 +10,7 @@ from PIL import Image
 
 from foible.domains.folder import read_pixels
 from foible.domains.images import to_bytes, to_images
-from foible.store.layout import disk_errors
+from foible.store.layout import write_whole
 from foible.types import Images
 
 
@@ -26,10 +26,7 @@ def png_bytes(image: Images) -> bytes:
 def write_png(path: Path, image: Images) -> str:
     """Write one image (C, H, W) and give the sha256 of the file."""
     content = png_bytes(image)
-    partial = path.with_suffix(".part")
-    with disk_errors(path):
-        partial.write_bytes(content)
-        partial.replace(path)
+    write_whole(path, content)
     return hashlib.sha256(content).hexdigest()
 
 

@@ -6,9 +6,12 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from foible.errors import StoreError
+
+LEAVES = "this run was made or changed to reach files that are not its own: do not use it"
+MOST_BYTES = 64 << 20  # of one stored picture: far more than any image of a domain
 
 
 @dataclass(frozen=True)
@@ -69,3 +72,51 @@ def disk_errors(path: Path) -> Iterator[None]:
         raise StoreError(
             f"cannot write '{path}': {error.strerror or error}", hints.get(error.errno or 0, "check the disk")
         ) from error
+
+
+def inside(folder: Path, name: str) -> Path:
+    """The path of a file that a database, manifest or archive names; refused when it is not within the folder.
+
+    Every stored name goes through here: a folder that came from elsewhere may name any file of this machine.
+    """
+    parts = PurePosixPath(name).parts
+    if not parts or PurePosixPath(name).is_absolute() or ".." in parts or "\\" in name or "\0" in name:
+        raise StoreError(f"'{name[:200]}' is not the name of a file of the run '{folder}'", LEAVES)
+    path = folder.joinpath(*parts)
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise StoreError(f"'{name[:200]}' is a link that leaves the run '{folder}'", LEAVES)
+    if path.exists() and not path.is_file():
+        raise StoreError(f"'{name[:200]}' of the run '{folder}' is not a file", LEAVES)
+    return path
+
+
+def read_inside(folder: Path, name: str) -> bytes:
+    """The content of a file that a database names, after `inside`."""
+    path = inside(folder, name)
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise StoreError(f"'{name[:200]}' is larger than {MOST_BYTES >> 20} MB", "it is no picture of this run")
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise StoreError(f"'{name[:200]}' is missing", "copy the whole run folder again") from None
+    except OSError as error:
+        raise StoreError(f"'{name[:200]}' cannot be read: {error.strerror or error}", "check the disk") from error
+
+
+def no_links_outside(folder: Path) -> None:
+    """Refuse a run folder with a link to somewhere else in place of one of its files: reading or writing would follow."""
+    home = folder.resolve()
+    for place in (folder, folder / "surveys"):
+        for path in place.iterdir() if place.is_dir() else ():
+            if path.is_symlink() and not path.resolve().is_relative_to(home):
+                raise StoreError(f"'{path}' is a link that leaves the run", LEAVES)
+
+
+def write_whole(path: Path, content: bytes | str) -> None:
+    """Write a file whole or not at all; a link that lies in its place is replaced and never followed."""
+    partial = path.with_name(path.name + ".part")
+    with disk_errors(path):
+        partial.unlink(missing_ok=True)
+        with partial.open("xb") as opened:
+            opened.write(content.encode() if isinstance(content, str) else content)
+        partial.replace(path)

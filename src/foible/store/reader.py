@@ -12,8 +12,9 @@ from typing import Any
 from foible.errors import StoreError
 from foible.store.database import connect, database_errors, to_finding, to_outcome
 from foible.store.images import read_png
-from foible.store.layout import Layout
+from foible.store.layout import Layout, inside
 from foible.store.manifest import Manifest, read_manifest
+from foible.store.sound import LARGEST, row_errors, sound_finding, sound_line, sound_outcome, sound_verdict
 from foible.types import Arm, Finding, Images, Outcome, Status, Verdict
 
 
@@ -61,28 +62,31 @@ class Run:
     def progress(self) -> dict[str, Any] | None:
         """The latest note of the process that writes: arm, share, evaluations, seconds, and the origins under way."""
         note = self.fact("progress")
-        return json.loads(note) if note else None
+        with row_errors("the progress", self.layout.folder):
+            return dict(json.loads(note)) if note else None
 
     def outcomes(self, arm: Arm = Arm.SEARCH) -> Iterator[Outcome]:
         """How the attempts ended, in order."""
-        return map(to_outcome, self._rows("SELECT * FROM outcomes WHERE arm = ? ORDER BY attempt", arm))
+        for row in self._rows("SELECT * FROM outcomes WHERE arm = ? ORDER BY attempt", arm):
+            with row_errors(f"outcome {row['attempt']}", self.layout.folder):
+                outcome = to_outcome(row)
+                sound_outcome(outcome, len(self.classes))
+            yield outcome
 
     def findings(self, arm: Arm = Arm.SEARCH) -> Iterator[Finding]:
         """Confirmed failures, in order of attempt."""
-        return map(to_finding, self._rows("SELECT * FROM findings WHERE arm = ? ORDER BY attempt", arm))
+        return map(self._finding, self._rows("SELECT * FROM findings WHERE arm = ? ORDER BY attempt", arm))
 
     def index(self, arm: Arm = Arm.SEARCH) -> list[FindingLine]:
         """All findings in the order they were found, without latents and probabilities: quick for many thousands."""
         columns = "attempt, label, predicted, evaluations, latent_distance, verdicts"
         rows = self._rows(f"SELECT {columns} FROM findings WHERE arm = ? ORDER BY rowid", arm)
-        return [
-            FindingLine(**(dict(r) | {"verdicts": tuple(Verdict(**v) for v in json.loads(r["verdicts"]))}))
-            for r in rows
-        ]
+        return [self._line(row) for row in rows]
 
     def finding(self, attempt: int, arm: Arm = Arm.SEARCH) -> Finding:
         """The failure found by one attempt."""
-        row = next(self._rows("SELECT * FROM findings WHERE arm = ? AND attempt = ?", arm, attempt), None)
+        asked = attempt if 0 <= attempt <= LARGEST else -1
+        row = next(self._rows("SELECT * FROM findings WHERE arm = ? AND attempt = ?", arm, asked), None)
         if row is None:
             known = [
                 r["attempt"]
@@ -92,17 +96,28 @@ class Run:
                 f"'{self.layout.folder}' has no finding {attempt}",
                 f"the first ones are: {', '.join(map(str, known)) or 'none'}",
             )
-        return to_finding(row)
+        return self._finding(row)
 
     def image(self, name: str) -> Images:
         """An image (C, H, W) of the run, as stored in its PNG."""
-        return read_png(self.layout.folder / name, self.manifest.shape)
+        return read_png(inside(self.layout.folder, name), self.manifest.shape)
 
     def counts(self, arm: Arm = Arm.SEARCH) -> dict[Status, int]:
         """Number of attempts by how they ended."""
         rows = self._rows("SELECT status, count(*) AS n FROM outcomes WHERE arm = ? GROUP BY status", arm)
         found = {r["status"]: r["n"] for r in rows}
         return {status: found.get(status, 0) for status in Status}
+
+    def _finding(self, row: sqlite3.Row) -> Finding:
+        with row_errors(f"finding {row['attempt']}", self.layout.folder):
+            return sound_finding(to_finding(row), len(self.classes))
+
+    def _line(self, row: sqlite3.Row) -> FindingLine:
+        with row_errors(f"finding {row['attempt']}", self.layout.folder):
+            verdicts = tuple(sound_verdict(Verdict(**v)) for v in json.loads(row["verdicts"]))
+            line = FindingLine(**(dict(row) | {"verdicts": verdicts}))
+            sound_line(line.label, line.predicted, line.evaluations, line.latent_distance, len(self.classes))
+            return line
 
     def _rows(self, query: str, *values: object) -> Iterator[sqlite3.Row]:
         with database_errors(self.layout.database):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 from pathlib import Path
 
-from foible.digest import sha256
+from foible.errors import StoreError
 from foible.store.database import connect, insert
-from foible.store.layout import Layout, disk_errors
+from foible.store.layout import Layout, disk_errors, read_inside
 from foible.store.manifest import read_manifest
 
 
@@ -55,8 +56,7 @@ def _drop_without_images(layout: Layout, database: sqlite3.Connection) -> list[s
     for arm, attempt, image, digest in database.execute(
         "SELECT arm, attempt, image, image_sha256 FROM findings"
     ).fetchall():
-        path = layout.folder / image
-        if not path.is_file() or sha256(path) != digest:
+        if not _unchanged(layout.folder, image, digest):
             database.execute("DELETE FROM findings WHERE arm = ? AND attempt = ?", (arm, attempt))
             dropped.append(f"finding {attempt}: image '{image}' is missing or changed")
     database.execute(
@@ -64,3 +64,10 @@ def _drop_without_images(layout: Layout, database: sqlite3.Connection) -> list[s
         "(SELECT 1 FROM findings f WHERE f.arm = outcomes.arm AND f.attempt = outcomes.attempt)"
     )
     return dropped
+
+
+def _unchanged(folder: Path, image: str, digest: str) -> bool:
+    try:
+        return hashlib.sha256(read_inside(folder, image)).hexdigest() == digest
+    except StoreError:
+        return False

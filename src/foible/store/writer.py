@@ -19,6 +19,7 @@ from foible.store.database import connect, database_errors, finding_row, insert,
 from foible.store.images import write_png
 from foible.store.layout import Layout, disk_errors
 from foible.store.manifest import Manifest, differences, now, read_manifest, write_manifest
+from foible.store.seal import seal
 from foible.types import Arm, Finding, Images, Outcome
 
 
@@ -49,6 +50,7 @@ class RunWriter:
     def _settle(self, manifest: Manifest) -> Manifest:
         if not self.layout.manifest.exists():
             write_manifest(self.layout, manifest)
+            seal(self.layout.manifest)
             return manifest
         before = read_manifest(self.layout.folder)
         changed = differences(before.identity(), manifest.identity())

@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,10 @@ import tomli_w
 from filelock import FileLock, Timeout
 
 from foible.errors import FoibleError, RecipeError, StoreError
-from foible.store.layout import Layout, disk_errors
+from foible.plain import plain
+from foible.store.layout import Layout, disk_errors, no_links_outside, write_whole
+from foible.store.seal import seal, sealed
+from foible.ui.discretion import Discretion
 from foible.ui.shelf import Shelf
 
 AT_ONCE = 2  # runs that may be going at the same time
@@ -35,6 +38,7 @@ class Jobs:
     """Starts, finds and stops the processes of one runs folder."""
 
     shelf: Shelf
+    discreet: Discretion = field(default_factory=Discretion.about)
 
     def start(self, name: str, recipe: Mapping[str, Any]) -> None:
         """Begin a new run: its folder holds the recipe first, then whatever the process writes."""
@@ -44,7 +48,8 @@ class Jobs:
         self._must_have_room()
         with disk_errors(layout.folder):
             layout.folder.mkdir(parents=True, exist_ok=True)
-            _recipe(layout).write_text(tomli_w.dumps(recipe))
+        write_whole(_recipe(layout), tomli_w.dumps(recipe))
+        seal(_recipe(layout))
         self._launch(layout)
 
     def go_on(self, name: str) -> None:
@@ -53,6 +58,11 @@ class Jobs:
         if self.going(name):
             raise StoreError(f"run '{name}' is going already", "wait for it or stop it")
         self._must_have_room()
+        if not layout.manifest.exists() and not sealed(_recipe(layout)):
+            raise StoreError(
+                f"run '{name}' has not begun, and its recipe was not written by this workbench",
+                f"look at {name}/recipe.toml; start it with foible run if you trust it",
+            )
         self._launch(layout)
 
     def stop(self, name: str) -> None:
@@ -77,8 +87,11 @@ class Jobs:
 
     def complaint(self, name: str) -> str:
         """The last words of a process that ended with an error; empty when there are none."""
-        log = _log(self.shelf.existing(name))
-        return log.read_text(errors="replace")[-2000:].strip() if log.is_file() else ""
+        layout = self.shelf.existing(name)
+        no_links_outside(layout.folder)
+        log = _log(layout)
+        words = log.read_bytes()[-2000:].decode(errors="replace").strip() if log.is_file() else ""
+        return plain(self.discreet(words))
 
     def _must_have_room(self) -> None:
         going = [n for n in self.shelf.names() if process_of(self.shelf.layout(n)) is not None]

@@ -8,6 +8,7 @@ from typing import Any
 from foible.campaign.estimate import most_evaluations
 from foible.report.wording import plural
 from foible.store import Run
+from foible.store.sound import row_errors
 from foible.types import Arm, Outcome, Status
 from foible.ui.jobs import Jobs
 
@@ -63,8 +64,9 @@ def live(jobs: Jobs, name: str, run: Run | None) -> Live:
         words = f"loading models and looking at them, {clock(jobs.seconds(name))}" if going else "nothing was written"
         return Live(state, going, 0.0, words, (), complaint)
     note = run.progress() if going else None
-    share, words = _progress(run, note, jobs.seconds(name)) if going else (_ended_share(run), _ended(run))
-    return Live(state, going, share, words, _origins(run, note), complaint)
+    with row_errors("the progress", run.layout.folder):
+        share, words = _progress(run, note, jobs.seconds(name)) if going else (_ended_share(run), _ended(run))
+        return Live(state, going, share, words, _origins(run, note), complaint)
 
 
 def _progress(run: Run, note: dict[str, Any] | None, gone: float) -> tuple[float, str]:
@@ -75,7 +77,7 @@ def _progress(run: Run, note: dict[str, Any] | None, gone: float) -> tuple[float
         return 0.0, f"measuring the machine, {clock(gone)}"
     in_baseline = note["arm"] == Arm.BASELINE
     done = note["share"] * note["attempts"] + (attempts if in_baseline else 0)
-    share = min(1.0, done / (attempts + baseline))
+    share = min(1.0, done / max(1, attempts + baseline))
     rate = note["evaluations"] / note["seconds"] if note["seconds"] > 0 else 0.0
     left = (1 - share) * most_evaluations(attempts, baseline, recipe["budget"]["evaluations"])
     what = "baseline" if in_baseline else "search"
@@ -90,7 +92,7 @@ def _progress(run: Run, note: dict[str, Any] | None, gone: float) -> tuple[float
 def _ended_share(run: Run) -> float:
     recipe = run.manifest.recipe
     planned: int = recipe["attempts"] + min(recipe["attempts"], recipe["baseline"]["attempts"])
-    return min(1.0, sum(sum(run.counts(arm).values()) for arm in Arm) / planned)
+    return min(1.0, sum(sum(run.counts(arm).values()) for arm in Arm) / max(1, planned))
 
 
 def _ended(run: Run) -> str:

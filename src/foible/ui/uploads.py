@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from foible.classifiers.reference import recognise
@@ -37,7 +38,7 @@ async def receive(request: Request, session: Session, largest: int) -> Upload:
                 target.write(piece)
         if size == 0:
             raise FoibleError("the file is empty", "choose another one")
-        look_at(upload.path)
+        await run_in_threadpool(look_at, upload.path)
     except BaseException:
         shutil.rmtree(upload.path.parent, ignore_errors=True)
         raise

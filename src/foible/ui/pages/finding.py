@@ -6,6 +6,7 @@ import base64
 import shlex
 from dataclasses import dataclass
 
+from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -20,6 +21,14 @@ from foible.ui.selection import is_kept, is_valid, read_filter, select
 from foible.ui.verdicts import Question, reasons
 from foible.ui.workshop import sheet
 
+
+class FindingNumber(IntegerConvertor):
+    """Numbers as they stand in addresses: short enough to be one of a database."""
+
+    regex = "[0-9]{1,15}"
+
+
+register_url_convertor("finding", FindingNumber())
 BARS = 10  # classes shown with their probabilities
 
 
@@ -100,6 +109,6 @@ def bars(run: Run, found: Finding) -> list[Bar]:
 
 
 routes = [
-    Route("/runs/{name}/findings/{attempt:int}", finding),
-    Route("/runs/{name}/findings/{attempt:int}/path", path),
+    Route("/runs/{name}/findings/{attempt:finding}", finding),
+    Route("/runs/{name}/findings/{attempt:finding}/path", path),
 ]

@@ -1,0 +1,88 @@
+"""Is a stored row what it says? A database may be damaged, or made by somebody who means harm."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from foible.errors import StoreError
+from foible.types import Finding, Outcome, Verdict
+
+LARGEST = 2**63 - 1  # what SQLite can count to
+
+
+@contextmanager
+def row_errors(what: str, folder: object) -> Iterator[None]:
+    """Turn whatever a bad row leads to into an error that names it."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError) as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0][:200]
+        raise StoreError(
+            f"{what} of '{folder}' is damaged: {reason}", f"keep what is sound with: foible resume {folder} --repair"
+        ) from error
+
+
+def sound_finding(finding: Finding, classes: int) -> Finding:
+    """The finding itself, when its numbers can be what a run writes."""
+    sound_line(finding.label, finding.predicted, finding.evaluations, finding.latent_distance, classes)
+    for name in ("attempt", "rounds"):
+        _whole(name, getattr(finding, name))
+    _number("pixel_distance", finding.pixel_distance)
+    for name in ("probabilities", "origin_probabilities"):
+        values = getattr(finding, name)
+        if len(values) != classes:
+            raise ValueError(f"{len(values)} {name} for {classes} classes")
+        for value in values:
+            _number(name, value)
+    for name in ("image", "origin_image", "image_sha256", "origin_sha256"):
+        if not isinstance(getattr(finding, name), str):
+            raise TypeError(f"{name} is not a text")
+    for verdict in finding.verdicts:
+        sound_verdict(verdict)
+    return finding
+
+
+def sound_outcome(outcome: Outcome, classes: int) -> None:
+    """Refuse an outcome whose numbers no run writes."""
+    for name in ("attempt", "evaluations", "rounds"):
+        _whole(name, getattr(outcome, name))
+    for name in ("label", "origin_predicted"):
+        if _whole(name, getattr(outcome, name)) >= classes:
+            raise ValueError(f"{name} {getattr(outcome, name)} of {classes} classes")
+    if not isinstance(outcome.source, str):
+        raise TypeError("source is not a text")
+    if outcome.best_score is not None and not isinstance(outcome.best_score, int | float):
+        raise TypeError("best_score is not a number")
+
+
+def sound_line(label: object, predicted: object, evaluations: object, distance: object, classes: int) -> None:
+    """Refuse labels that name no class, and costs that are no numbers."""
+    for name, value in (("label", label), ("predicted", predicted)):
+        if _whole(name, value) >= classes:
+            raise ValueError(f"{name} {value} of {classes} classes")
+    _whole("evaluations", evaluations)
+    _number("latent_distance", distance)
+
+
+def sound_verdict(verdict: Verdict) -> Verdict:
+    """The verdict itself, when it can be one."""
+    if not isinstance(verdict.validator, str) or not isinstance(verdict.accepted, bool):
+        raise TypeError("a verdict without a name or an answer")
+    if verdict.about not in ("image", "label"):
+        raise ValueError(f"a verdict about '{str(verdict.about)[:40]}'")
+    _number("score", verdict.score)
+    _number("threshold", verdict.threshold)
+    return verdict
+
+
+def _whole(name: str, value: object) -> int:
+    if not isinstance(value, int) or not 0 <= value <= LARGEST:
+        raise ValueError(f"{name} is {str(value)[:40]!r}")
+    return value
+
+
+def _number(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"{name} is {str(value)[:40]!r}")
