@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from foible.errors import StoreError
 
 LEAVES = "this run was made or changed to reach files that are not its own: do not use it"
+LONGEST_NAME, LONGEST_PART = 1000, 200  # characters
 MOST_BYTES = 64 << 20  # of one stored picture: far more than any image of a domain
 
 
@@ -83,6 +84,8 @@ def inside(folder: Path, name: str) -> Path:
     if not parts or PurePosixPath(name).is_absolute() or ".." in parts or "\\" in name or "\0" in name:
         raise StoreError(f"'{name[:200]}' is not the name of a file of the run '{folder}'", LEAVES)
     path = folder.joinpath(*parts)
+    if len(name) > LONGEST_NAME or max(map(len, parts)) > LONGEST_PART:
+        raise StoreError(f"'{name[:60]}...' is longer than the name of any file", LEAVES)
     if not path.resolve().is_relative_to(folder.resolve()):
         raise StoreError(f"'{name[:200]}' is a link that leaves the run '{folder}'", LEAVES)
     if path.exists() and not path.is_file():

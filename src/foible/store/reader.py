@@ -116,14 +116,16 @@ class Run:
         with row_errors(f"finding {row['attempt']}", self.layout.folder):
             verdicts = tuple(sound_verdict(Verdict(**v)) for v in json.loads(row["verdicts"]))
             line = FindingLine(**(dict(row) | {"verdicts": verdicts}))
-            sound_line(line.label, line.predicted, line.evaluations, line.latent_distance, len(self.classes))
+            sound_line(vars(line), len(self.classes))
             return line
 
     def _rows(self, query: str, *values: object) -> Iterator[sqlite3.Row]:
         with database_errors(self.layout.database):
             cursor = self.database.cursor()
             cursor.row_factory = sqlite3.Row
-            yield from cursor.execute(query, values)
+            cursor.execute(query, values)
+            while some := cursor.fetchmany(100):
+                yield from some
 
 
 def open_run(folder: str | Path) -> Run:

@@ -7,9 +7,10 @@ import sqlite3
 from pathlib import Path
 
 from foible.errors import StoreError
-from foible.store.database import connect, insert
+from foible.store.database import connect, insert, to_finding, to_outcome
 from foible.store.layout import Layout, disk_errors, read_inside
 from foible.store.manifest import read_manifest
+from foible.store.sound import row_errors, sound_finding, sound_outcome
 
 
 def repair(folder: Path) -> list[str]:
@@ -18,7 +19,7 @@ def repair(folder: Path) -> list[str]:
     Attempts that are dropped are simply searched again on resume, with the same result.
     """
     layout = Layout(folder)
-    read_manifest(folder)
+    manifest = read_manifest(folder)
     aside = next(p for n in range(1000) if not (p := layout.database.with_suffix(f".damaged-{n}")).exists())
     with disk_errors(layout.database):
         for suffix in ("-wal", "-shm"):
@@ -28,7 +29,7 @@ def repair(folder: Path) -> list[str]:
         layout.database.rename(aside)
     with connect(layout.database, write=True) as fresh:
         lost = [note for table in ("facts", "outcomes", "findings") for note in _salvage(aside, fresh, table)]
-        return lost + _drop_without_images(layout, fresh)
+        return lost + _drop_unsound(fresh, len(manifest.classes)) + _drop_without_images(layout, fresh)
 
 
 def _salvage(source: Path, target: sqlite3.Connection, table: str) -> list[str]:
@@ -48,6 +49,26 @@ def _salvage(source: Path, target: sqlite3.Connection, table: str) -> list[str]:
         except sqlite3.DatabaseError:
             lost += 1
     return [f"table {table}: {lost} rows could not be read"] if lost else []
+
+
+def _drop_unsound(database: sqlite3.Connection, classes: int) -> list[str]:
+    """Remove rows that no run writes: labels of no class, numbers that are none, tensors of another size."""
+    dropped = []
+    for table, check in (
+        ("outcomes", lambda row: sound_outcome(to_outcome(row), classes)),
+        ("findings", lambda row: sound_finding(to_finding(row), classes)),
+    ):
+        cursor = database.cursor()
+        cursor.row_factory = sqlite3.Row
+        for row in cursor.execute(f"SELECT rowid AS place, * FROM {table}").fetchall():
+            what = f"{table.removesuffix('s')} {row['attempt']}"
+            try:
+                with row_errors(what, "the run"):
+                    check({k: row[k] for k in row.keys() if k != "place"})  # noqa: SIM118
+            except StoreError as error:
+                database.execute(f"DELETE FROM {table} WHERE rowid = ?", (row["place"],))
+                dropped.append(f"{what}: {error.message.partition('damaged: ')[2]}")
+    return dropped
 
 
 def _drop_without_images(layout: Layout, database: sqlite3.Connection) -> list[str]:

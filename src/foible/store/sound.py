@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from foible.errors import StoreError
 from foible.types import Finding, Outcome, Verdict
@@ -26,9 +27,8 @@ def row_errors(what: str, folder: object) -> Iterator[None]:
 
 def sound_finding(finding: Finding, classes: int) -> Finding:
     """The finding itself, when its numbers can be what a run writes."""
-    sound_line(finding.label, finding.predicted, finding.evaluations, finding.latent_distance, classes)
-    for name in ("attempt", "rounds"):
-        _whole(name, getattr(finding, name))
+    sound_line(vars(finding), classes)
+    _whole("rounds", finding.rounds)
     _number("pixel_distance", finding.pixel_distance)
     for name in ("probabilities", "origin_probabilities"):
         values = getattr(finding, name)
@@ -57,13 +57,14 @@ def sound_outcome(outcome: Outcome, classes: int) -> None:
         raise TypeError("best_score is not a number")
 
 
-def sound_line(label: object, predicted: object, evaluations: object, distance: object, classes: int) -> None:
+def sound_line(facts: Mapping[str, Any], classes: int) -> None:
     """Refuse labels that name no class, and costs that are no numbers."""
-    for name, value in (("label", label), ("predicted", predicted)):
-        if _whole(name, value) >= classes:
-            raise ValueError(f"{name} {value} of {classes} classes")
-    _whole("evaluations", evaluations)
-    _number("latent_distance", distance)
+    for name in ("label", "predicted"):
+        if _whole(name, facts[name]) >= classes:
+            raise ValueError(f"{name} {facts[name]} of {classes} classes")
+    for name in ("attempt", "evaluations"):
+        _whole(name, facts[name])
+    _number("latent_distance", facts["latent_distance"])
 
 
 def sound_verdict(verdict: Verdict) -> Verdict:
