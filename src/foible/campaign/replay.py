@@ -58,7 +58,7 @@ def replay(
         if stored.failure is None:
             yield Replayed(finding, None, False, stored.damage[0])
             continue
-        image = decoded(run, stored.failure, finding.image)[None]
+        image = decoded(run, stored.failure)[None]
         look = Look(image, evaluator.classify(image))
         labels = torch.tensor([finding.label])
         fails = bool(evaluator.failed(look, finding.latent[None], labels)[0])

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import base64
-import io
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from PIL import Image
 
-from foible.domains.images import to_bytes
+from foible.images import Pixels, as_pixels, png, webp
 from foible.report.wording import UNKNOWN, count, decimal, percent
 from foible.store import Run
 from foible.store.pictures import decoded, pictures
@@ -80,8 +77,8 @@ def choose(pairs: Sequence[tuple[int, int, int]], most: int) -> list[tuple[int, 
 def card_of(run: Run, finding: Finding, first_of_pair: bool = False) -> Card:
     """One finding with its pictures read, compared and encoded."""
     stored = pictures(run, finding)
-    origin = None if stored.origin is None else decoded(run, stored.origin, finding.origin_image)
-    failure = None if stored.failure is None else decoded(run, stored.failure, finding.image)
+    origin = None if stored.origin is None else decoded(run, stored.origin)
+    failure = None if stored.failure is None else decoded(run, stored.failure)
     changed, largest = None, UNKNOWN
     if origin is not None and failure is not None:
         changed, largest = picture_uri(difference(origin, failure)), percent(float((failure - origin).abs().max()))
@@ -96,8 +93,8 @@ def card_of(run: Run, finding: Finding, first_of_pair: bool = False) -> Card:
         latent_distance=decimal(finding.latent_distance),
         pixel_distance=decimal(finding.pixel_distance),
         largest_change=largest,
-        origin=None if origin is None else picture_uri(pixels(origin)),
-        failure=None if failure is None else picture_uri(pixels(failure)),
+        origin=None if origin is None else picture_uri(as_pixels(origin)),
+        failure=None if failure is None else picture_uri(as_pixels(failure)),
         difference=changed,
         damage=stored.damage,
         image=finding.image,
@@ -106,7 +103,7 @@ def card_of(run: Run, finding: Finding, first_of_pair: bool = False) -> Card:
     )
 
 
-def difference(origin: Images, failure: Images) -> NDArray[np.uint8]:
+def difference(origin: Images, failure: Images) -> Pixels:
     """What changed from (C, H, W) to (C, H, W), as RGBA (H, W, 4): red where brighter, blue where darker.
 
     Opacity is the size of the change, averaged over channels; the largest change of the image is fully opaque.
@@ -117,17 +114,10 @@ def difference(origin: Images, failure: Images) -> NDArray[np.uint8]:
     return np.concatenate([colour, np.round(255 * strength[..., None])], axis=2).astype(np.uint8)
 
 
-def pixels(image: Images) -> NDArray[np.uint8]:
-    """One image (C, H, W) as 8-bit pixels (H, W) or (H, W, 3)."""
-    planes = to_bytes(image)
-    return planes[0] if len(planes) == 1 else np.ascontiguousarray(planes.transpose(1, 2, 0))
-
-
-def picture_uri(picture: NDArray[np.uint8]) -> str:
+def picture_uri(picture: Pixels) -> str:
     """Pixels (H, W), (H, W, 3) or (H, W, 4) as a data URI: PNG, or WebP when large."""
-    buffer = io.BytesIO()
-    kind = "webp" if picture.shape[0] * picture.shape[1] > LARGE else "png"
-    Image.fromarray(picture).save(
-        buffer, kind, **({"quality": 80, "method": 2} if kind == "webp" else {"optimize": True})
-    )
-    return f"data:image/{kind};base64,{base64.b64encode(buffer.getvalue()).decode()}"
+    if picture.shape[0] * picture.shape[1] <= LARGE:
+        kind, content = "png", png(picture, optimize=True)
+    else:
+        kind, content = "webp", webp(picture)
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"

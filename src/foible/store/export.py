@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from foible.errors import MissingExtra, RecipeError
+from foible.files import disk_errors
 from foible.store.cells import cell
-from foible.store.layout import disk_errors
 from foible.store.pictures import pictures
 from foible.store.reader import Run
 from foible.types import Arm, Finding

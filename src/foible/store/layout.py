@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -57,24 +54,6 @@ class Layout:
         return self.folder / ".lock"
 
 
-@contextmanager
-def disk_errors(path: Path) -> Iterator[None]:
-    """Turn a failing disk into an error that says what to do; nothing stored before is touched."""
-    try:
-        yield
-    except OSError as error:
-        hints = {
-            errno.ENOSPC: "the disk is full: free some space, then run the same command to go on",
-            errno.EDQUOT: "your quota is used up: free some space, then run the same command to go on",
-            errno.EFBIG: "a file-size limit was reached: raise it, then run the same command to go on",
-            errno.EACCES: "choose a folder you may write to with --out",
-            errno.EROFS: "choose a folder you may write to with --out",
-        }
-        raise StoreError(
-            f"cannot write '{path}': {error.strerror or error}", hints.get(error.errno or 0, "check the disk")
-        ) from error
-
-
 def inside(folder: Path, name: str) -> Path:
     """The path of a file that a database, manifest or archive names; refused when it is not within the folder.
 
@@ -113,13 +92,3 @@ def no_links_outside(folder: Path) -> None:
         for path in place.iterdir() if place.is_dir() else ():
             if path.is_symlink() and not path.resolve().is_relative_to(home):
                 raise StoreError(f"'{path}' is a link that leaves the run", LEAVES)
-
-
-def write_whole(path: Path, content: bytes | str) -> None:
-    """Write a file whole or not at all; a link that lies in its place is replaced and never followed."""
-    partial = path.with_name(path.name + ".part")
-    with disk_errors(path):
-        partial.unlink(missing_ok=True)
-        with partial.open("xb") as opened:
-            opened.write(content.encode() if isinstance(content, str) else content)
-        partial.replace(path)

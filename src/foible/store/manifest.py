@@ -12,7 +12,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from foible.errors import StoreError
-from foible.store.layout import Layout, no_links_outside, read_inside, write_whole
+from foible.files import write_whole
+from foible.store.layout import Layout, no_links_outside, read_inside
 
 # What readers rely on in a recipe, and what stands there where an early release wrote nothing.
 LONGEST_SIDE = 1 << 16

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from pathlib import Path
 
-from foible.domains.folder import read_pixels
-from foible.domains.images import to_images
 from foible.errors import FoibleError
+from foible.images import read_png
 from foible.store.layout import read_inside
 from foible.store.reader import Run
 from foible.types import Finding, Images
@@ -31,9 +29,9 @@ def pictures(run: Run, finding: Finding) -> Pictures:
     return Pictures(failure, origin, tuple(damage))
 
 
-def decoded(run: Run, content: bytes, name: str) -> Images:
+def decoded(run: Run, content: bytes) -> Images:
     """The image (C, H, W) of a PNG of the run."""
-    return to_images(read_pixels(Path(name), run.manifest.shape, content=content)[None])[0]
+    return read_png(content, run.manifest.shape)
 
 
 def _content(run: Run, name: str, digest: str, damage: list[str]) -> bytes | None:
@@ -42,8 +40,8 @@ def _content(run: Run, name: str, digest: str, damage: list[str]) -> bytes | Non
         if digest and hashlib.sha256(content).hexdigest() != digest:
             damage.append(f"image '{name}' has changed since it was stored")
             return None
-        decoded(run, content, name)
+        decoded(run, content)
     except FoibleError as error:
-        damage.append(error.message)
+        damage.append(error.message.replace("image in memory", f"image '{name}'"))
         return None
     return content

@@ -7,8 +7,9 @@ import sqlite3
 from pathlib import Path
 
 from foible.errors import StoreError
+from foible.files import disk_errors
 from foible.store.database import connect, insert, to_finding, to_outcome
-from foible.store.layout import Layout, disk_errors, read_inside
+from foible.store.layout import Layout, read_inside
 from foible.store.manifest import read_manifest
 from foible.store.sound import row_errors, sound_finding, sound_outcome
 

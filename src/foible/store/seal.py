@@ -16,7 +16,7 @@ from pathlib import Path
 from platformdirs import user_config_path
 
 from foible.errors import StoreError
-from foible.store.layout import write_whole
+from foible.files import write_whole
 
 KEY_BYTES = 32
 

@@ -10,7 +10,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from foible.errors import RecipeError, StoreError
-from foible.store.layout import Layout, disk_errors, write_whole
+from foible.files import disk_errors, write_whole
+from foible.store.layout import Layout
 
 Asks = Literal["class", "ratings"]  # which class is it, or how much is it of two
 

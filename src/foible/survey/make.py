@@ -13,9 +13,10 @@ import torch
 
 from foible.domains import RealImages, load_domain, real_images
 from foible.errors import FoibleError, RecipeError, StoreError
-from foible.report.gallery import picture_uri, pixels
+from foible.files import write_whole
+from foible.images import as_pixels
+from foible.report.gallery import picture_uri
 from foible.store import Run
-from foible.store.layout import write_whole
 from foible.store.manifest import now
 from foible.store.pictures import decoded
 from foible.store.pictures import pictures as failure_and_origin
@@ -96,7 +97,7 @@ def _picture(run: Run, finding: Finding) -> Images:
             f"finding {finding.attempt}: {stored.damage[0]}",
             f"drop what is damaged with: foible resume {run.layout.folder} --repair",
         )
-    return decoded(run, stored.failure, finding.image)
+    return decoded(run, stored.failure)
 
 
 def _about_two(question: Question, label: int, other: int | None, classes: int, rng: np.random.Generator) -> Question:
@@ -143,7 +144,7 @@ def _page(run: Run, key: Key, pictures: list[Images]) -> str:
         "columns": columns(key.asks),
         "said": SAID[key.asks],
         "items": [
-            {"item": item, "picture": picture_uri(pixels(picture)), "classes": _named(run, question)}
+            {"item": item, "picture": picture_uri(as_pixels(picture)), "classes": _named(run, question)}
             for (item, question), picture in zip(key.questions.items(), pictures, strict=True)
         ],
         "choices": [vars(c) for c in (choices(run.classes) if key.asks == "class" else scale())],

@@ -19,12 +19,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psutil
 import tomli_w
 from filelock import FileLock, Timeout
 
 from foible.errors import FoibleError, RecipeError, StoreError
+from foible.files import disk_errors, write_whole
 from foible.plain import plain
-from foible.store.layout import Layout, disk_errors, no_links_outside, write_whole
+from foible.store.layout import Layout, no_links_outside
 from foible.store.seal import seal, sealed
 from foible.ui.discretion import Discretion
 from foible.ui.shelf import Shelf
@@ -131,12 +133,11 @@ def process_of(layout: Layout) -> int | None:
 
 
 def _command_of(process: int) -> list[str]:
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{process}/cmdline").read_text(errors="replace").split("\0")
-    if Path("/proc/self").exists():
+    """The words of a process's command; none when it is gone or not ours to see."""
+    try:
+        return list(psutil.Process(process).cmdline())
+    except (psutil.Error, ValueError, OverflowError):  # a note may hold any number
         return []
-    shown = subprocess.run(["ps", "-o", "args=", "-p", str(process)], capture_output=True, text=True, check=False)
-    return shown.stdout.split()
 
 
 def _locked(layout: Layout) -> bool:

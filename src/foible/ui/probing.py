@@ -20,7 +20,7 @@ from starlette.concurrency import run_in_threadpool
 
 from foible.campaign import Recipe, assemble, check, load_recipe
 from foible.campaign.estimate import evaluations_per_second
-from foible.classifiers.probe import Line
+from foible.classifiers.adapting.probe import Line
 from foible.errors import FoibleError
 
 AT_ONCE = 3  # looks at the same time; later ones wait

@@ -19,8 +19,8 @@ from foible.campaign.along import Path as ImagePath
 from foible.campaign.along import path_to_failure
 from foible.campaign.trust import must_be_the_same, must_be_trusted
 from foible.domains import Domain, real_images
-from foible.domains.images import to_bytes
 from foible.errors import ModelError
+from foible.images import to_bytes
 from foible.protocols import Encoder, Generator
 from foible.store import Run
 from foible.types import Finding, Images
