@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import os
+import threading
 import zipfile
 
 import pytest
@@ -11,11 +13,12 @@ import torch
 from foible.campaign.replay import replay
 from foible.campaign.trust import NotTrusted, wishes
 from foible.errors import ModelError, RecipeError
+from foible.files import write_whole
 from foible.sandbox.limits import Limits
 from foible.store import open_run
 from foible.store.cells import cell
 from foible.store.images import write_png
-from foible.store.layout import inside, write_whole
+from foible.store.layout import inside
 from foible.store.seal import seal, sealed
 from foible.testing.toys import ToyClassifier
 from foible.types import Arm
@@ -124,7 +127,7 @@ def test_a_stored_name_stays_inside(tmp_path, name):
 
 def test_a_link_in_the_place_of_a_file_is_replaced_and_not_followed(tmp_path):
     (tmp_path / "mine").write_text("mine")
-    for name in ("report.html", "report.html.part"):
+    for name in ("report.html", f"report.html.{os.getpid()}-{threading.get_ident()}.part"):
         (tmp_path / name).symlink_to(tmp_path / "mine")
     write_whole(tmp_path / "report.html", "new")
     assert (tmp_path / "mine").read_text() == "mine" and (tmp_path / "report.html").read_text() == "new"

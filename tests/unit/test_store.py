@@ -198,5 +198,5 @@ def test_a_full_disk_is_named(tmp_path, monkeypatch):
     assert open_run(tmp_path / "run").counts()[Status.FOUND] == 1
 
 
-def full(*_):
+def full(*_, **__):
     raise OSError(28, "No space left on device")

@@ -12,6 +12,7 @@ from torch import nn
 
 from foible.classifiers.adapted import AdaptedClassifier
 from foible.classifiers.adapting.conventions import Said, choose
+from foible.classifiers.adapting.preprocessing import Colours
 from foible.classifiers.adapting.scores import class_columns, output_kind
 from foible.classifiers.kinds.recognise import recognise
 from foible.classifiers.network import Layout, ModuleNetwork, Network, OutputKind
@@ -23,6 +24,7 @@ from foible.sandbox.limits import Limits
 from foible.types import Capability
 
 PROBES = 200  # real images looked at
+MORE_PROBES = 1000  # where that is not enough to tell what a model wants
 Model = str | Path | nn.Module | Callable[[Any], Any]
 
 
@@ -38,6 +40,7 @@ def load_classifier(
     size: Sequence[int] | int | None = None,
     channels: int | None = None,
     layout: Layout | None = None,
+    colours: Colours | None = None,
     output: OutputKind | None = None,
     classes: Sequence[str] | None = None,
     untrusted: bool | None = None,
@@ -59,6 +62,7 @@ def load_classifier(
         size: height and width of its input.
         channels: 1 or 3.
         layout: "nchw" or "nhwc".
+        colours: "rgb" or "bgr": the order of its three channels.
         output: what its scores are: "logits", "probabilities" or "log-probabilities".
         classes: its class names in the order of its scores; the domain's by default.
         untrusted: run it in a worker process without network or access to your files. Left out, files that carry code
@@ -69,7 +73,7 @@ def load_classifier(
     """
     domain = domain if isinstance(domain, Domain) else load_domain(domain)
     real = real_images(domain, data, "test") if data is None or isinstance(data, str | Path) else data
-    said = Said(_floats(mean), _floats(std), _pair(range, float), _pair(size, int), channels, layout)
+    said = Said(_floats(mean), _floats(std), _pair(range, float), _pair(size, int), channels, layout, colours)
     network, called, digests = _opened(reference, untrusted, insist, limits, settings)
     try:
         return _adapted(network, name or called, domain, real, said, output, classes, digests)
@@ -146,17 +150,22 @@ def _adapted(
     own = tuple(classes) if classes is not None else network.facts.classes or domain.classes
     columns = class_columns(name, own, domain.classes)
     images, labels = probe_images(real)
-    chosen = choose(network, said, images, labels, columns)
+    paid = hasattr(network, "cost")  # an endpoint is not asked about more images than needed
+    more = None if paid else lambda: probe_images(real, MORE_PROBES)
+
+    def refuse(scores: torch.Tensor) -> None:
+        if scores.shape[1] != len(own):
+            raise ModelError(
+                f"classifier '{name}' gave {scores.shape[1]} scores, "
+                f"the domain '{domain.name}' has {len(domain.classes)} classes"
+                + ("" if own == domain.classes else f" and {len(own)} were named"),
+                "pass classes=... in the order of its scores, or pick another domain",
+            )
+
+    chosen = choose(network, said, images, labels, columns, more, refuse)
     notes = [chosen.note, *getattr(network, "notes", ())]
     draft = AdaptedClassifier(name, network, domain.classes, chosen.preprocessing)
     scores = draft.raw_scores(images)
-    if scores.ndim != 2 or scores.shape[1] != len(own):
-        raise ModelError(
-            f"classifier '{name}' gave {scores.shape[1] if scores.ndim == 2 else tuple(scores.shape)} scores, "
-            f"the domain '{domain.name}' has {len(domain.classes)} classes"
-            + ("" if own == domain.classes else f" and {len(own)} were named"),
-            "pass classes=... in the order of its scores, or pick another domain",
-        )
     kind = output or network.facts.output or output_kind(scores)
     notes.append(f"output: {kind}" + (" (as you say)" if output else " (seen)"))
     if columns is not None:

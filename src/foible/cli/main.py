@@ -14,6 +14,7 @@ from typing import Any
 import typer
 
 from foible.cli import check, demo, export, judge, ls, replay, report, resume, run, survey, test, train, ui, zoo
+from foible.cli.ask import commands
 from foible.cli.terminal import plain_streams
 from foible.errors import FoibleError
 
@@ -23,7 +24,7 @@ app = typer.Typer(
     name="foible",
     help="Find realistic images on which an image classifier fails, and keep each one replayable.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -50,7 +51,9 @@ def _exit_code(act: Callable[[], int]) -> int:
         if os.environ.get("FOIBLE_DEBUG"):
             raise
         print(f"error: {error.message}", file=sys.stderr)
-        if error.hint:
+        if choices := getattr(error, "choices", ()):
+            print("hint:  say which it is:", *commands(choices, sys.argv[1:]), sep="\n         ", file=sys.stderr)
+        elif error.hint:
             print(f"hint:  {error.hint}", file=sys.stderr)
         return error.exit_code
     except BrokenPipeError:
@@ -111,8 +114,21 @@ for of_the_zoo in zoo.VERBS:
 app.add_typer(zoo_app, name="zoo")
 
 
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"foible {version('foible')}")
+        raise typer.Exit
+
+
 @app.callback()
-def _options(debug: bool = typer.Option(False, "--debug", help="Show the whole traceback of an error.")) -> None:
+def _options(
+    debug: bool = typer.Option(False, "--debug", help="Show the whole traceback of an error."),
+    version: bool = typer.Option(  # noqa: ARG001
+        False, "--version", "-V", help="Show the version and exit.", callback=_version, is_eager=True
+    ),
+) -> None:
     if debug:
         os.environ["FOIBLE_DEBUG"] = "1"
 

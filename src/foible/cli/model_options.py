@@ -20,6 +20,7 @@ Std = Annotated[str | None, _option("Per channel, in the units of --range.")]
 Range = Annotated[str | None, _option("Black and white as the model knows them: 0,1 or 0,255 or -1,1.", "--range")]
 Size = Annotated[str | None, _option("Height and width of its input: 224 or 224,320.")]
 Channels = Annotated[int | None, _option("1 for grey, 3 for RGB.")]
+Colours = Annotated[str | None, _option("Order of its three channels: rgb or bgr.")]
 Layout = Annotated[str | None, _option("nchw or nhwc.")]
 Output = Annotated[str | None, _option("Its scores: logits, probabilities or log-probabilities.")]
 Classes = Annotated[
@@ -29,6 +30,7 @@ Factory = Annotated[str | None, _option("file.py:make, which builds the network 
 Weights = Annotated[Path | None, _option("A local weights file for timm:NAME or torchvision:NAME.")]
 Download = Annotated[bool, typer.Option("--download", help="Fetch published weights that are not in the cache.")]
 Send = Annotated[str | None, _option("What an endpoint gets: json or png.")]
+Answer = Annotated[str | None, _option("Where the scores are in an endpoint's answer: predictions, or a.b for deeper.")]
 Header = Annotated[
     list[str] | None, _option("Sent to an endpoint: 'Authorization: Bearer ${TOKEN}'. Repeatable.", "--header")
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -50,3 +51,20 @@ def console(stderr: bool = False, **options: Any) -> Console:
 
     stream = sys.stderr if stderr else sys.stdout
     return Console(file=stream.raw if isinstance(stream, PlainStream) else stream, **options)
+
+
+def tell(quiet: bool) -> None:
+    """Show what foible says about what it is doing, unless all is to be quiet."""
+    logger = logging.getLogger("foible")
+    logger.setLevel(logging.WARNING if quiet else logging.INFO)
+    if not logger.handlers:
+        logger.addHandler(_Speaker())
+    logger.propagate = False
+
+
+class _Speaker(logging.Handler):
+    """Prints to standard error as it is at that moment."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one message."""
+        print(self.format(record), file=sys.stderr, flush=True)

@@ -10,7 +10,7 @@ import contextlib
 import json
 import multiprocessing
 import time
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import asdict, dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -20,6 +20,7 @@ from starlette.concurrency import run_in_threadpool
 
 from foible.campaign import Recipe, assemble, check, load_recipe
 from foible.campaign.estimate import evaluations_per_second
+from foible.classifiers.adapting.conventions import Undecided
 from foible.classifiers.adapting.probe import Line
 from foible.errors import FoibleError
 
@@ -34,10 +35,14 @@ TOO_LONG = Line("wrong", "set-up", f"looking at it took more than {LONGEST / 60:
 
 @dataclass(frozen=True)
 class Probe:
-    """What was found out about a set-up before running it, and how fast it is (None when it cannot run)."""
+    """What was found out about a set-up before running it, and how fast it is (None when it cannot run).
+
+    `asks` are the answers among which only the visitor can choose, each as fields of the form.
+    """
 
     lines: tuple[Line, ...]
     rate: float | None
+    asks: tuple[Mapping[str, str], ...] = ()
 
     @property
     def fine(self) -> bool:
@@ -94,7 +99,7 @@ class Probing:
             told = json.loads(ours.recv_bytes())
         except (EOFError, OSError, ValueError):
             return Probe((ENDED,), None) if self._going.get(visitor) is process else None
-        return Probe(tuple(Line(**line) for line in told["lines"]), told["rate"])
+        return Probe(tuple(Line(**line) for line in told["lines"]), told["rate"], tuple(told["asks"]))
 
     def close(self) -> None:
         """End all looks."""
@@ -125,6 +130,8 @@ def look_at(recipe: Recipe) -> Probe:
         finally:
             if callable(end := getattr(campaign.classifier, "close", None)):
                 end()
+    except Undecided as error:
+        return Probe((Line("wrong", "set-up", error.message, "say which it is"),), None, error.choices)
     except FoibleError as error:
         return Probe((Line("wrong", "set-up", error.message, error.hint),), None)
     except Exception as error:

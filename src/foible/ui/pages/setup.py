@@ -19,7 +19,6 @@ from foible.errors import RecipeError
 from foible.ui.command import as_table
 from foible.ui.form import DEFAULTS, SetUp, fields_of
 from foible.ui.live import duration
-from foible.ui.probing import Probe
 from foible.ui.reading import UPLOADED, read_form, with_first_choices
 from foible.ui.render import bench, html, page, session, short_body
 from foible.ui.uploads import KINDS, describes_itself, keep_with, receive
@@ -68,10 +67,8 @@ async def probe(request: Request) -> Response:
         result = await shared.probing.look(chosen.recipe, visitor, request.is_disconnected)
         if result is None:
             return JSONResponse({"html": html("probe", probe=None), "fine": False})
-        result = Probe(
-            tuple(replace(n, message=shared.discreet(n.message), hint=shared.discreet(n.hint)) for n in result.lines),
-            result.rate,
-        )
+        said = (replace(n, message=shared.discreet(n.message), hint=shared.discreet(n.hint)) for n in result.lines)
+        result = replace(result, lines=tuple(said))
         shared.workshop.remember_probe(chosen.recipe, result)
     return JSONResponse({"html": html("probe", probe=result), "fine": result.fine})
 

@@ -41,6 +41,14 @@ if (setup) {
     if (said) probe.innerHTML = said.html;
     refresh();
   };
+  probe.addEventListener("click", event => { // what only the visitor knows, said with one click
+    const said = event.target.dataset.fill;
+    if (!said) return;
+    own.closest("details")?.setAttribute("open", "");
+    own.querySelectorAll("details").forEach(part => { part.open = true; });
+    Object.entries(JSON.parse(said)).forEach(([name, text]) => { setup.elements[name].value = text; });
+    setup.dispatchEvent(new Event("input"));
+  });
   const fit = () => { // what cannot be chosen is out of reach
     const field = name => setup.elements[name], genetic = field("search").value === "genetic";
     field("survivors").max = Math.max(2, Number(field("population").value) - 1);
