@@ -34,6 +34,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "lenet4": "foible.classifiers.networks.lenet:lenet4",
         "lenet5": "foible.classifiers.networks.lenet:lenet5",
         "vgg": "foible.classifiers.networks.vgg:VGG",
+        "efficientnet_lite": "foible.classifiers.networks.efficientnet:EfficientNetLite",
         "residual": "foible.classifiers.networks.reference:Residual",
         "all_convolutional": "foible.classifiers.networks.reference:AllConvolutional",
         "separable": "foible.classifiers.networks.reference:Separable",
@@ -48,7 +49,11 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "weights": "foible.classifiers.kinds.weights:WeightsNetwork",
     },
     "objectives": {"margin": "foible.objectives.margin:Margin"},
-    "oracles": {"misclassified": "foible.oracles.misclassified:Misclassified"},
+    "oracles": {
+        "misclassified": "foible.oracles.misclassified:Misclassified",
+        "targeted": "foible.oracles.targeted:Targeted",
+        "disagree": "foible.oracles.disagree:Disagree",
+    },
     "searches": {
         "genetic": "foible.searches.genetic:Genetic",
         "random": "foible.searches.random:Random",

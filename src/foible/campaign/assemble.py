@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import nn
 
-from foible.campaign.spec import Part, Recipe
+from foible.campaign.roles import make_role, refuse_unfit_roles, with_derived
+from foible.campaign.spec import Part, Recipe, load_recipe
 from foible.classifiers.adapted import AdaptedClassifier
 from foible.digest import weights_digest
 from foible.domains import Domain, RealImages, load_domain, real_images
-from foible.errors import ModelError, RecipeError
-from foible.protocols import Classifier, Generator, Objective, Oracle, Search, Validator
+from foible.errors import ModelError, RecipeError, did_you_mean
+from foible.protocols import (
+    Classifier,
+    Digested,
+    Generator,
+    Movable,
+    Objective,
+    Oracle,
+    Role,
+    Search,
+    Suggests,
+    Validator,
+)
 from foible.registry import build, find, singular
 from foible.seeding import Streams
-from foible.types import Arm, Budget
+from foible.types import TESTED, Arm, Budget
 from foible.validators.fitted import judge_is_there
 from foible.zoo import resolve
 
@@ -29,7 +43,7 @@ class Campaign:
     domain: Domain
     data: RealImages
     generator: Generator
-    classifier: Classifier
+    roles: Mapping[str, Role]
     objective: Objective
     oracle: Oracle
     validators: tuple[Validator, ...]
@@ -40,9 +54,22 @@ class Campaign:
     digests: dict[str, str]
     device: torch.device
 
+    @property
+    def classifier(self) -> Classifier:
+        """The one under test."""
+        return self.roles[TESTED].classifier
+
+    @property
+    def rank(self) -> int:
+        """The column by which the best failure of an attempt is chosen."""
+        return self.objective.names.index(self.recipe.rank) if self.recipe.rank else 0
+
 
 def assemble(
-    recipe: Recipe, generator: Generator | None = None, classifier: Classifier | torch.nn.Module | None = None
+    recipe: Recipe,
+    generator: Generator | None = None,
+    classifier: Classifier | nn.Module | None = None,
+    classifiers: Mapping[str, Classifier | nn.Module] | None = None,
 ) -> Campaign:
     """Load and build everything a recipe names; live objects take the place of what it says.
 
@@ -50,60 +77,83 @@ def assemble(
         recipe: the campaign as data.
         generator: used instead of the recipe's generator.
         classifier: used instead of the recipe's classifier; a bare torch module gives logits in the domain's class order.
+        classifiers: the same for other roles, by name.
     """
     domain = load_domain(recipe.domain)
     data = real_images(domain, recipe.data, "test")
-    live_generator, generator_digests = _model(
-        "generators", recipe.generator.use, recipe.generator.parameters, generator
-    )
-    if isinstance(classifier, torch.nn.Module):
-        classifier = AdaptedClassifier(type(classifier).__name__, classifier, domain.classes)
-    live_classifier, classifier_digests = _model(
-        "classifiers", recipe.classifier.use, recipe.classifier.parameters, classifier, domain, data
+    search = build("searches", recipe.search.use, recipe.search.parameters)
+    recipe = _with_judge(_with_suggestions(recipe, search), domain)
+    maker, generator_digests = _model("generators", recipe.generator, generator)
+    roles, digests = _roles(
+        recipe, domain, data, {**(classifiers or {}), **({TESTED: classifier} if classifier else {})}
     )
     device = _device(recipe.engine.device)
-    for model in (live_generator, live_classifier):
-        if hasattr(model, "to"):
+    for model in (maker, *(role.classifier for role in roles.values())):
+        if isinstance(model, Movable):
             model.to(device)
-    recipe = _with_judge(recipe, domain)
     validators = tuple(make_validator(v, domain, data) for v in recipe.validators or ())
-    _independent(live_classifier, classifier_digests, validators)
-    search = build("searches", recipe.search.use, recipe.search.parameters)
+    _independent(roles[TESTED].classifier, digests, validators)
+    objective = build("objectives", recipe.objective.use, recipe.objective.parameters)
+    oracle = build("oracles", recipe.oracle.use, recipe.oracle.parameters)
+    roles = with_derived(roles, objective)
+    refuse_unfit_roles(roles, objective, oracle, search)
+    _refuse_unknown_rank(recipe, objective)
     searches, attempts = {Arm.SEARCH: search}, {Arm.SEARCH: recipe.attempts}
     if recipe.baseline.attempts:
-        searches[Arm.BASELINE] = build("searches", recipe.baseline.use, _baseline_parameters(recipe))
+        searches[Arm.BASELINE] = build("searches", recipe.baseline.use, _baseline_parameters(recipe, search))
         attempts[Arm.BASELINE] = min(recipe.attempts, recipe.baseline.attempts)
     return Campaign(
         recipe=recipe,
         domain=domain,
         data=data,
-        generator=live_generator,
-        classifier=live_classifier,
-        objective=build("objectives", recipe.objective.use, recipe.objective.parameters),
-        oracle=build("oracles", recipe.oracle.use, recipe.oracle.parameters),
+        generator=maker,
+        roles=roles,
+        objective=objective,
+        oracle=oracle,
         validators=validators,
         searches=searches,
         attempts=attempts,
         budget=Budget(recipe.budget.evaluations, recipe.budget.seconds),
         streams=Streams(recipe.seed),
-        digests=generator_digests | classifier_digests | _digests(validators),
+        digests=generator_digests | digests | _digests(validators),
         device=device,
     )
 
 
+def _with_suggestions(recipe: Recipe, search: Search) -> Recipe:
+    """The recipe with what its search suggests where it is silent."""
+    if not isinstance(search, Suggests):
+        return recipe
+    changes = {k: v for k, v in search.suggests().items() if k not in recipe.model_fields_set}
+    return load_recipe(recipe, changes)
+
+
+def _roles(
+    recipe: Recipe, domain: Domain, data: RealImages, live: Mapping[str, Classifier | nn.Module]
+) -> tuple[dict[str, Role], dict[str, str]]:
+    """The classifiers of a recipe by role, and the digests of what they were made from."""
+    parts = {TESTED: recipe.classifier, **recipe.classifiers}
+    roles: dict[str, Role] = {}
+    digests: dict[str, str] = {}
+    for name in {**parts, **live}:
+        given = live.get(name)
+        if isinstance(given, nn.Module):
+            given = AdaptedClassifier(type(given).__name__, given, domain.classes)
+        model, made_from = _model("classifiers", parts.get(name), given, domain, data)
+        roles[name] = make_role(name, model)
+        digests |= made_from
+    return roles, digests
+
+
 def _model(
-    role: str,
-    use: str,
-    parameters: dict[str, Any],
-    live: Any,
-    domain: Domain | None = None,
-    data: RealImages | None = None,
+    heading: str, part: Part | None, live: Any, domain: Domain | None = None, data: RealImages | None = None
 ) -> tuple[Any, dict[str, str]]:
-    if live is not None and getattr(live, "digests", None):
+    if live is not None and isinstance(live, Digested) and live.digests:
         return live, dict(live.digests)
     if live is not None:
-        return live, {f"{singular(role)} object {getattr(live, 'name', type(live).__name__)}": weights_digest(live)}
-    resolved = resolve(role, use, parameters, domain, data)
+        return live, {f"{singular(heading)} object {getattr(live, 'name', type(live).__name__)}": weights_digest(live)}
+    assert part is not None
+    resolved = resolve(heading, part.use, part.parameters, domain, data)
     return resolved.model, resolved.digests
 
 
@@ -112,9 +162,9 @@ def _with_judge(recipe: Recipe, domain: Domain) -> Recipe:
     if recipe.validators is None:
         judge = (Part(use="judge"),) if judge_is_there(domain) else ()
         recipe = recipe.model_copy(update={"validators": judge})
-    if recipe.stop == "counts" and not recipe.validators:
+    if recipe.steers and not recipe.validators:
         raise RecipeError(
-            'stop = "counts" needs validators to say what counts, and there are none',
+            "steers = true needs validators to say what counts, and there are none",
             'add validators = ["judge"], or pick a domain that has a judge: foible ls zoo',
         )
     return recipe
@@ -130,7 +180,7 @@ def make_validator(part: Part, domain: Domain, data: RealImages) -> Validator:
 
 
 def _digests(validators: tuple[Validator, ...]) -> dict[str, str]:
-    return {file: digest for v in validators for file, digest in getattr(v, "digests", {}).items()}
+    return {file: digest for v in validators if isinstance(v, Digested) for file, digest in v.digests.items()}
 
 
 def _independent(classifier: Classifier, digests: dict[str, str], validators: tuple[Validator, ...]) -> None:
@@ -143,13 +193,24 @@ def _independent(classifier: Classifier, digests: dict[str, str], validators: tu
         )
 
 
-def _baseline_parameters(recipe: Recipe) -> dict[str, Any]:
-    """The random baseline takes its reach from the search it stands beside, unless the recipe says otherwise."""
-    own = recipe.baseline.parameters
-    if recipe.baseline.use != "random":
-        return own
-    shared = {k: v for k, v in recipe.search.parameters.items() if k in {"extent", "cap"}}
-    return shared | own
+def _baseline_parameters(recipe: Recipe, search: Search) -> dict[str, Any]:
+    """The baseline may go as far as the search it stands beside: settings of the same name are shared.
+
+    What the recipe says of the baseline itself comes first.
+    """
+    if recipe.baseline.use == recipe.search.use:
+        return recipe.search.parameters | recipe.baseline.parameters
+    own = inspect.signature(find("searches", recipe.baseline.use)).parameters
+    shared = {name: getattr(search, name) for name in own if hasattr(search, name)}
+    return shared | recipe.baseline.parameters
+
+
+def _refuse_unknown_rank(recipe: Recipe, objective: Objective) -> None:
+    if recipe.rank is not None and recipe.rank not in objective.names:
+        raise RecipeError(
+            f"rank = '{recipe.rank}' is no column of the objective '{recipe.objective.use}'",
+            did_you_mean(recipe.rank, objective.names),
+        )
 
 
 def _device(name: str) -> torch.device:

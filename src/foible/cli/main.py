@@ -13,7 +13,23 @@ from typing import Any
 
 import typer
 
-from foible.cli import check, demo, export, judge, ls, replay, report, resume, run, survey, test, train, ui, zoo
+from foible.cli import (
+    check,
+    compare,
+    demo,
+    export,
+    judge,
+    ls,
+    replay,
+    report,
+    resume,
+    run,
+    survey,
+    test,
+    train,
+    ui,
+    zoo,
+)
 from foible.cli.ask import commands
 from foible.cli.terminal import plain_streams
 from foible.errors import FoibleError
@@ -96,6 +112,7 @@ VERBS = (
     resume.resume,
     replay.replay,
     report.report,
+    compare.compare,
     export.export,
     train.train,
     ui.ui,

@@ -19,7 +19,7 @@ def table(
     markdown: Annotated[bool, typer.Option("--markdown", help="As a Markdown table.")] = False,
     json: Annotated[bool, typer.Option("--json", help="As JSON, with plain numbers.")] = False,
 ) -> int:
-    """Latent size, training time, inference time and viable origins of every generator."""
+    """Latent size, training time, inference time and usable origins of every generator."""
     from foible.zoo.table import generator_rows, generator_table
     from foible.zoo.table import markdown as as_markdown
 
@@ -85,14 +85,14 @@ def sheet(
     import tomllib
 
     from foible.domains import load_domain, real_images
-    from foible.protocols import Encoder
+    from foible.protocols import prefers_real
     from foible.training.sheet import contact_sheet
     from foible.zoo import load_model
 
     path, card = _files(model)
     generator = load_model(path, "generators", path.stem)
     domain = load_domain(tomllib.loads(card.read_text())["recipe"]["domain"])
-    real = real_images(domain, data, "test") if isinstance(generator, Encoder) else None
+    real = real_images(domain, data, "test") if prefers_real(generator) else None
     print(contact_sheet(generator, len(domain.classes), out or Path(f"{path.stem}.png"), real=real))
     return 0
 

@@ -13,9 +13,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from foible.errors import StoreError
 from foible.files import write_whole
+from foible.store.database import FORMAT, other_format
 from foible.store.layout import Layout, no_links_outside, read_inside
 
-# What readers rely on in a recipe, and what stands there where an early release wrote nothing.
+# What readers rely on in a recipe, and what stands there where nothing is written.
 LONGEST_SIDE = 1 << 16
 TEXTS = {"name": "run", "title": "", "domain": ""}
 NUMBERS = ("attempts", "seed")
@@ -27,13 +28,14 @@ class Manifest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    format: int = 1
+    format: int = FORMAT
     recipe: dict[str, Any]
     digests: dict[str, str]  # sha256 of every weights or source file
     data: str  # where the real images came from
     classes: tuple[str, ...]
     shape: tuple[int, int, int]
     chunk: int
+    packing: str  # how candidates were packed into chunks: docs/concepts.md, what is deterministic
     device: str
     threads: int
     versions: dict[str, str]
@@ -66,7 +68,9 @@ def _relied_on(recipe: dict[str, Any]) -> dict[str, Any]:
     facts["baseline"] = {"attempts": 0} | facts["baseline"]
     facts["budget"] = {"evaluations": 0} | dict(recipe.get("budget") or {})
     facts["validators"] = [{"use": "?"} | dict(part) for part in recipe.get("validators") or ()]
-    texts = [facts[key] for key in TEXTS] + [facts[key]["use"] for key in PARTS]
+    facts["classifiers"] = {str(k): {"use": "?"} | dict(v) for k, v in dict(recipe.get("classifiers") or {}).items()}
+    texts = [part["use"] for part in facts["classifiers"].values()]
+    texts += [facts[key] for key in TEXTS] + [facts[key]["use"] for key in PARTS]
     texts += [part["use"] for part in facts["validators"]]
     numbers = [facts[key] for key in NUMBERS] + [facts["baseline"]["attempts"], facts["budget"]["evaluations"]]
     if not all(isinstance(text, str) for text in texts):
@@ -100,8 +104,11 @@ def read_manifest(folder: Path) -> Manifest:
         )
     no_links_outside(folder)
     try:
-        return Manifest(**json.loads(read_inside(folder, layout.manifest.name)))
-    except (ValidationError, ValueError, TypeError, RecursionError, OSError) as error:
+        facts = json.loads(read_inside(folder, layout.manifest.name))
+        if isinstance(facts, dict) and isinstance(found := facts.get("format"), int) and found != FORMAT:
+            raise other_format(folder, found)
+        return Manifest(**facts)
+    except (ValidationError, ValueError, TypeError, RecursionError) as error:
         raise StoreError(
             f"'{layout.manifest}' is damaged: {error}", "restore it from a copy; images and database are untouched"
         ) from error

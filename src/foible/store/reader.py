@@ -11,7 +11,7 @@ from typing import Any
 
 from foible.errors import StoreError
 from foible.images import read_png
-from foible.store.database import connect, database_errors, to_finding, to_outcome
+from foible.store.database import WHOLE_FINDINGS, connect, database_errors, to_finding, to_outcome
 from foible.store.layout import Layout, inside
 from foible.store.manifest import Manifest, read_manifest
 from foible.store.sound import LARGEST, row_errors, sound_finding, sound_line, sound_outcome, sound_verdict
@@ -23,6 +23,7 @@ class FindingLine:
     """What is needed to filter and sort findings without loading them."""
 
     attempt: int
+    number: int
     label: int
     predicted: int
     evaluations: int
@@ -65,6 +66,11 @@ class Run:
         with row_errors("the progress", self.layout.folder):
             return dict(json.loads(note)) if note else None
 
+    def notes(self) -> list[str]:
+        """What happened to the run that its numbers do not show, such as chunks that shrank."""
+        with row_errors("the notes", self.layout.folder):
+            return [str(note) for note in json.loads(self.fact("notes") or "[]")]
+
     def outcomes(self, arm: Arm = Arm.SEARCH) -> Iterator[Outcome]:
         """How the attempts ended, in order."""
         for row in self._rows("SELECT * FROM outcomes WHERE arm = ? ORDER BY attempt", arm):
@@ -74,26 +80,29 @@ class Run:
             yield outcome
 
     def findings(self, arm: Arm = Arm.SEARCH) -> Iterator[Finding]:
-        """Confirmed failures, in order of attempt."""
-        return map(self._finding, self._rows("SELECT * FROM findings WHERE arm = ? ORDER BY attempt", arm))
+        """Confirmed failures, in order of attempt and number."""
+        return map(self._finding, self._rows(f"{WHOLE_FINDINGS} WHERE arm = ? ORDER BY attempt, number", arm))
 
     def index(self, arm: Arm = Arm.SEARCH) -> list[FindingLine]:
         """All findings in the order they were found, without latents and probabilities: quick for many thousands."""
-        columns = "attempt, label, predicted, evaluations, latent_distance, verdicts"
+        columns = "attempt, number, label, predicted, evaluations, latent_distance, verdicts"
         rows = self._rows(f"SELECT {columns} FROM findings WHERE arm = ? ORDER BY rowid", arm)
         return [self._line(row) for row in rows]
 
-    def finding(self, attempt: int, arm: Arm = Arm.SEARCH) -> Finding:
-        """The failure found by one attempt."""
-        asked = attempt if 0 <= attempt <= LARGEST else -1
-        row = next(self._rows("SELECT * FROM findings WHERE arm = ? AND attempt = ?", arm, asked), None)
+    def finding(self, attempt: int, arm: Arm = Arm.SEARCH, number: int = 0) -> Finding:
+        """A failure found by one attempt: the first, or the one of this number."""
+        query = f"{WHOLE_FINDINGS} WHERE arm = ? AND attempt = ? AND number = ?"
+        asked = (n if 0 <= n <= LARGEST else -1 for n in (attempt, number))
+        row = next(self._rows(query, arm, *asked), None)
         if row is None:
             known = [
                 r["attempt"]
-                for r in self._rows("SELECT attempt FROM findings WHERE arm = ? ORDER BY attempt LIMIT 10", arm)
+                for r in self._rows(
+                    "SELECT DISTINCT attempt FROM findings WHERE arm = ? ORDER BY attempt LIMIT 10", arm
+                )
             ]
             raise StoreError(
-                f"'{self.layout.folder}' has no finding {attempt}",
+                f"'{self.layout.folder}' has no finding {attempt}{f'-{number}' if number else ''}",
                 f"the first ones are: {', '.join(map(str, known)) or 'none'}",
             )
         return self._finding(row)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 from foible.errors import StoreError
 from foible.files import disk_errors
-from foible.store.database import connect, insert, to_finding, to_outcome
+from foible.store.database import TABLES, WHOLE_FINDINGS, connect, database_errors, insert, to_finding, to_outcome
 from foible.store.layout import Layout, read_inside
 from foible.store.manifest import read_manifest
 from foible.store.sound import row_errors, sound_finding, sound_outcome
+
+SALVAGED = tuple(table for table in TABLES if table != "checkpoints")  # unfinished searches begin again
+WITH_OUTPUTS = "(SELECT 1 FROM outputs o WHERE o.arm = f.arm AND o.attempt = f.attempt AND o.number = f.number)"
 
 
 def repair(folder: Path) -> list[str]:
@@ -29,7 +33,7 @@ def repair(folder: Path) -> list[str]:
                 extra.rename(aside.with_name(aside.name + suffix))
         layout.database.rename(aside)
     with connect(layout.database, write=True) as fresh:
-        lost = [note for table in ("facts", "outcomes", "findings") for note in _salvage(aside, fresh, table)]
+        lost = [note for table in SALVAGED for note in _salvage(aside, fresh, table)]
         return lost + _drop_unsound(fresh, len(manifest.classes)) + _drop_without_images(layout, fresh)
 
 
@@ -55,35 +59,39 @@ def _salvage(source: Path, target: sqlite3.Connection, table: str) -> list[str]:
 def _drop_unsound(database: sqlite3.Connection, classes: int) -> list[str]:
     """Remove rows that no run writes: labels of no class, numbers that are none, tensors of another size."""
     dropped = []
-    for table, check in (
-        ("outcomes", lambda row: sound_outcome(to_outcome(row), classes)),
-        ("findings", lambda row: sound_finding(to_finding(row), classes)),
-    ):
-        cursor = database.cursor()
-        cursor.row_factory = sqlite3.Row
-        for row in cursor.execute(f"SELECT rowid AS place, * FROM {table}").fetchall():
-            what = f"{table.removesuffix('s')} {row['attempt']}"
+    checks: dict[str, tuple[str, Callable[[sqlite3.Row], object]]] = {
+        "outcomes": ("SELECT * FROM outcomes", lambda row: sound_outcome(to_outcome(row), classes)),
+        "findings": (WHOLE_FINDINGS, lambda row: sound_finding(to_finding(row), classes)),
+    }
+    cursor = database.cursor()
+    cursor.row_factory = sqlite3.Row
+    for table, (whole, check) in checks.items():
+        names = ("arm", "attempt", "number") if table == "findings" else ("arm", "attempt")
+        which = " AND ".join(f"{name} = ?" for name in names)
+        for row in database.execute(f"SELECT {', '.join(names)} FROM {table}").fetchall():
+            what = f"{table.removesuffix('s')} {row[1]}"
             try:
-                with row_errors(what, "the run"):
-                    check({k: row[k] for k in row.keys() if k != "place"})  # noqa: SIM118
+                with row_errors(what, "the run"), database_errors(Path("the run")):
+                    check(cursor.execute(f"{whole} WHERE {which}", row).fetchone())
             except StoreError as error:
-                database.execute(f"DELETE FROM {table} WHERE rowid = ?", (row["place"],))
-                dropped.append(f"{what}: {error.message.partition('damaged: ')[2]}")
+                database.execute(f"DELETE FROM {table} WHERE {which}", row)
+                dropped.append(f"{what}: {error.message.rpartition(': ')[2]}")
     return dropped
 
 
 def _drop_without_images(layout: Layout, database: sqlite3.Connection) -> list[str]:
-    """Remove findings whose image is missing or changed, and outcomes of findings that are gone."""
+    """Remove findings whose image is missing or changed, and outcomes whose findings are not all there."""
     dropped = []
-    for arm, attempt, image, digest in database.execute(
-        "SELECT arm, attempt, image, image_sha256 FROM findings"
-    ).fetchall():
+    query = "SELECT arm, attempt, number, image, image_sha256 FROM findings"
+    for arm, attempt, number, image, digest in database.execute(query).fetchall():
         if not _unchanged(layout.folder, image, digest):
-            database.execute("DELETE FROM findings WHERE arm = ? AND attempt = ?", (arm, attempt))
+            key = (arm, attempt, number)
+            database.execute("DELETE FROM findings WHERE arm = ? AND attempt = ? AND number = ?", key)
             dropped.append(f"finding {attempt}: image '{image}' is missing or changed")
+    database.execute(f"DELETE FROM findings AS f WHERE NOT EXISTS {WITH_OUTPUTS}")
     database.execute(
-        "DELETE FROM outcomes WHERE status = 'found' AND NOT EXISTS "
-        "(SELECT 1 FROM findings f WHERE f.arm = outcomes.arm AND f.attempt = outcomes.attempt)"
+        "DELETE FROM outcomes AS o WHERE o.findings != "
+        "(SELECT count(*) FROM findings f WHERE f.arm = o.arm AND f.attempt = o.attempt)"
     )
     return dropped
 

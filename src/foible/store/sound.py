@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from foible.errors import StoreError
-from foible.types import Finding, Outcome, Verdict
+from foible.types import TESTED, Finding, Outcome, Verdict
 
 LARGEST = 2**63 - 1  # what SQLite can count to
 
@@ -29,13 +29,18 @@ def sound_finding(finding: Finding, classes: int) -> Finding:
     """The finding itself, when its numbers can be what a run writes."""
     sound_line(vars(finding), classes)
     _whole("rounds", finding.rounds)
+    _target(finding.target, classes)
     _number("pixel_distance", finding.pixel_distance)
-    for name in ("probabilities", "origin_probabilities"):
-        values = getattr(finding, name)
-        if len(values) != classes:
-            raise ValueError(f"{len(values)} {name} for {classes} classes")
-        for value in values:
-            _number(name, value)
+    for said in (finding.before, finding.after):
+        if TESTED not in said:
+            raise ValueError("what the tested classifier says is missing")
+        for role, values in said.items():
+            if len(values) != classes:
+                raise ValueError(f"{len(values)} probabilities of '{role[:40]}' for {classes} classes")
+            for value in values:
+                _number("a probability", value)
+    for name, value in finding.measures.items():
+        _number(name[:40], value)
     for name in ("image", "origin_image", "image_sha256", "origin_sha256"):
         if not isinstance(getattr(finding, name), str):
             raise TypeError(f"{name} is not a text")
@@ -46,8 +51,9 @@ def sound_finding(finding: Finding, classes: int) -> Finding:
 
 def sound_outcome(outcome: Outcome, classes: int) -> None:
     """Refuse an outcome whose numbers no run writes."""
-    for name in ("attempt", "evaluations", "rounds"):
+    for name in ("attempt", "evaluations", "rounds", "findings"):
         _whole(name, getattr(outcome, name))
+    _target(outcome.target, classes)
     for name in ("label", "origin_predicted"):
         if _whole(name, getattr(outcome, name)) >= classes:
             raise ValueError(f"{name} {getattr(outcome, name)} of {classes} classes")
@@ -62,7 +68,7 @@ def sound_line(facts: Mapping[str, Any], classes: int) -> None:
     for name in ("label", "predicted"):
         if _whole(name, facts[name]) >= classes:
             raise ValueError(f"{name} {facts[name]} of {classes} classes")
-    for name in ("attempt", "evaluations"):
+    for name in ("attempt", "number", "evaluations"):
         _whole(name, facts[name])
     _number("latent_distance", facts["latent_distance"])
 
@@ -76,6 +82,12 @@ def sound_verdict(verdict: Verdict) -> Verdict:
     _number("score", verdict.score)
     _number("threshold", verdict.threshold)
     return verdict
+
+
+def _target(value: object, classes: int) -> None:
+    """A class, or -1 where none is aimed at."""
+    if not isinstance(value, int) or not -1 <= value < classes:
+        raise ValueError(f"target is {str(value)[:40]!r}")
 
 
 def _whole(name: str, value: object) -> int:

@@ -11,10 +11,11 @@ from typing import Any
 import tomli_w
 import torch
 
-from foible.domains import Domain, load_domain, real_images
+from foible.domains import Domain, RealImages, load_domain, real_images
 from foible.errors import RecipeError, StoreError
-from foible.protocols import Classifier, Encoder, Generator
+from foible.protocols import Classifier, Generator, prefers_real
 from foible.training.features import features_for
+from foible.training.judged import judge_of, named, share_valid
 from foible.training.realism import realism
 from foible.training.samples import BATCH, Pairs, made_beside_real
 from foible.training.train import figures_on
@@ -22,6 +23,8 @@ from foible.types import LatentSpace
 from foible.zoo.catalogue import entries, entry
 from foible.zoo.files import load_model
 from foible.zoo.trainable import role_of
+
+INVERTED = 200  # test images that a diffusion model makes again: several times as dear as samples
 
 
 @dataclass
@@ -57,6 +60,9 @@ def appraise(
     if role == "generators":
         teacher = card["recipe"]["network"].get("teacher", {}).get("use")
         beyond = _generator(model, domain, teacher, list(made_beside_real(model, real, images)))
+        if hasattr(model, "encode") and not prefers_real(model):
+            beyond.figures |= _inverted(model, domain, teacher, real, min(images, INVERTED))
+            beyond.measured["inverted"] = min(images, INVERTED)
         appraisal = Appraisal(appraisal.figures | beyond.figures, appraisal.measured | beyond.measured)
     card["figures"] = card["figures"] | {k: round(v, 5) for k, v in appraisal.figures.items()}
     card["measured"] = card.get("measured", {}) | appraisal.measured
@@ -77,24 +83,45 @@ def _generator(generator: Generator, domain: Domain, teacher: str | None, pairs:
     }
     measured: dict[str, Any] = {
         "images": sum(len(p.labels) for p in pairs),
-        "made": "reconstructions of test images" if isinstance(generator, Encoder) else "samples",
+        "made": "reconstructions of test images" if prefers_real(generator) else "samples",
         "decode_batch": BATCH,
         "threads": torch.get_num_threads(),
     }
-    judges = [name for name in domain.references if name in entries() and name != teacher]
+    judges = _references(domain, teacher)
     if domain.classifier in entries():
         measured["classifier"] = domain.classifier
         figures["viable_origins"] = share_recognised([_classifier(str(domain.classifier))], pairs)
-        if isinstance(generator, Encoder):
+        if prefers_real(generator):
             figures["reconstruction_accuracy"] = figures["viable_origins"]
     if judges:
         measured["references"] = judges
         figures["recognised"] = share_recognised([_classifier(name) for name in judges], pairs)
+    if (judge := judge_of(domain)) is not None:
+        measured["judge"] = named(domain)
+        figures["judged_valid"] = share_valid(judge, pairs)
     if judges or domain.classifier in entries():
         distance = realism((p.real for p in pairs), (p.made for p in pairs), features_for(domain, teacher))
         measured["extractor"] = distance.extractor
         figures |= {"fid": distance.fid, "kid": distance.kid}
     return Appraisal(figures, measured)
+
+
+def _inverted(
+    generator: Generator, domain: Domain, teacher: str | None, real: RealImages, images: int
+) -> dict[str, float]:
+    """How near a generator that starts from samples comes to real images when it is asked for these."""
+    pairs = list(made_beside_real(generator, real, images, reconstruct=True))
+    error = sum(float((p.made - p.real).abs().mean((1, 2, 3)).sum()) for p in pairs) / images
+    figures = {"pixel_error": error}
+    if domain.classifier in entries():
+        figures["reconstruction_accuracy"] = share_recognised([_classifier(str(domain.classifier))], pairs)
+    if references := _references(domain, teacher):
+        figures["reconstruction_recognised"] = share_recognised([_classifier(name) for name in references], pairs)
+    return figures
+
+
+def _references(domain: Domain, teacher: str | None) -> list[str]:
+    return [name for name in domain.references if name in entries() and name != teacher]
 
 
 def latent_figures(space: LatentSpace) -> dict[str, float]:

@@ -21,7 +21,7 @@ from foible.campaign.trust import must_be_the_same, must_be_trusted
 from foible.domains import Domain, real_images
 from foible.errors import ModelError
 from foible.images import to_bytes
-from foible.protocols import Encoder, Generator
+from foible.protocols import Encoder, Generator, prefers_real
 from foible.store import Run
 from foible.types import Finding, Images
 from foible.ui.offers import DomainChoice, ModelChoice
@@ -114,7 +114,7 @@ def _real(domain: Domain, most: int) -> tuple[Images, torch.Tensor]:
 def _generated(chosen: ModelChoice, domain: Domain) -> Images:
     generator: Generator = resolve("generators", chosen.use, {}).model
     images, labels = _real(domain, COLUMNS)
-    if isinstance(generator, Encoder):
+    if isinstance(generator, Encoder) and prefers_real(generator):
         latents = generator.encode(images, labels)
     else:
         latents = generator.sample(labels, torch.Generator().manual_seed(0))

@@ -55,7 +55,7 @@ class Judge:
             people = Calibration.load(Path(calibration))
             self.thresholds = {"image": people.threshold("image"), "label": people.threshold("label")}
             self.digests[Path(calibration).name] = sha256(Path(calibration))
-        self.looks = len(self.parts.panel.members)  # evaluations of a network that one image costs
+        self.cost = len(self.parts.panel.members)  # evaluations of a network that one image costs
 
     def __call__(self, images: Images, labels: Tensor) -> list[tuple[Verdict, ...]]:
         """Two verdicts per image."""
