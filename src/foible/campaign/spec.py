@@ -88,6 +88,7 @@ class Recipe(Strict):
     keeps: Literal["best", "every"] = "best"  # of the failures of an attempt
     rank: str | None = None  # the column by which the best is chosen; the objective's first
     steers: bool = False  # does the validators' word enter the score?
+    steadiness: bool = True  # look at every finding through harmless variations? Not counted as evaluations
     wave: int = Field(16, ge=1)  # attempts between two merges of a memory that the run shares
     budget: BudgetTable = BudgetTable()
     baseline: BaselineTable = BaselineTable()
