@@ -8,7 +8,7 @@ import pytest
 
 from foible.store import open_run
 
-F, OUT = "UPDATE findings SET ", "UPDATE outcomes SET "
+F, OUT, P = "UPDATE findings SET ", "UPDATE outcomes SET ", "UPDATE outputs SET "
 
 
 def verdict(old="", new=""):
@@ -39,12 +39,12 @@ CHANGES = {
     "label below zero": F + "label = -1",
     "label is text": F + "label = 'x'",
     "prediction beyond the classes": F + "predicted = 3",
-    "probabilities are no list": F + "probabilities = '{}'",
-    "probabilities are broken": F + "probabilities = '[0.1, '",
-    "too few probabilities": F + "probabilities = '[1.0]'",
-    "probabilities are text": F + "probabilities = '[\"a\", \"b\", \"c\"]'",
-    "probabilities without end": F + "origin_probabilities = '[NaN, Infinity, 1]'",
-    "nested probabilities": F + "probabilities = replace(hex(zeroblob(5000)), '0', '[')",
+    "probabilities are no list": P + "probabilities = '{}'",
+    "probabilities are broken": P + "probabilities = '[0.1, '",
+    "too few probabilities": P + "probabilities = '[1.0]'",
+    "probabilities are text": P + "probabilities = '[\"a\", \"b\", \"c\"]'",
+    "probabilities without end": P + "probabilities = '[NaN, Infinity, 1]'",
+    "nested probabilities": P + "probabilities = replace(hex(zeroblob(5000)), '0', '[')",
     "latent of another size": F + "latent = x'00'",
     "latent shape is odd": F + "latent_shape = '[1000000000000]'",
     "latent shape below zero": F + "latent_shape = '[-1, -1]'",

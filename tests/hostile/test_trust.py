@@ -14,10 +14,10 @@ from foible.campaign.replay import replay
 from foible.campaign.trust import NotTrusted, wishes
 from foible.errors import ModelError, RecipeError
 from foible.files import write_whole
+from foible.images import png_bytes
 from foible.sandbox.limits import Limits
 from foible.store import open_run
 from foible.store.cells import cell
-from foible.store.images import write_png
 from foible.store.layout import inside
 from foible.store.seal import seal, sealed
 from foible.testing.toys import ToyClassifier
@@ -36,7 +36,7 @@ def test_a_damaged_picture_is_named_and_left_out(received, which):
     run = open_run(received.folder)
     found = len(run.index())
     name = run.finding(received.first).image if which == "failure" else run.finding(received.first).origin_image
-    write_png(received.folder / name, torch.rand(1, 6, 6))
+    (received.folder / name).write_bytes(png_bytes(torch.rand(1, 6, 6)))
     both = found + len(run.index(Arm.BASELINE))
     for option, path, all_of_them in (("--zip", "a.zip", found), ("--tree", "tree", found), ("--parquet", "a.p", both)):
         ended = received.foible("export", received.folder, option, received.out / path)

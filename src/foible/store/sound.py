@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, get_args
 
 from foible.errors import StoreError
-from foible.types import TESTED, Finding, Outcome, Verdict
+from foible.types import TESTED, About, Finding, Outcome, Verdict
 
 LARGEST = 2**63 - 1  # what SQLite can count to
 
@@ -77,7 +77,7 @@ def sound_verdict(verdict: Verdict) -> Verdict:
     """The verdict itself, when it can be one."""
     if not isinstance(verdict.validator, str) or not isinstance(verdict.accepted, bool):
         raise TypeError("a verdict without a name or an answer")
-    if verdict.about not in ("image", "label"):
+    if verdict.about not in get_args(About) or not isinstance(verdict.why, str):
         raise ValueError(f"a verdict about '{str(verdict.about)[:40]}'")
     _number("score", verdict.score)
     _number("threshold", verdict.threshold)

@@ -24,7 +24,7 @@ def test_the_defaults_are_those_of_the_published_study():
 def test_a_recipe_survives_the_form(name):
     recipe = load_recipe(name)
     again = set_up(fields_of(recipe)).recipe
-    for part in ("domain", "generator", "classifier", "attempts", "seed", "stop", "budget"):
+    for part in ("domain", "generator", "classifier", "attempts", "seed", "ends", "budget"):
         assert getattr(again, part) == getattr(recipe, part), part
     assert {**again.search.parameters} == {"population": 25, "survivors": 10, **recipe.search.parameters}
 

@@ -19,6 +19,7 @@ from foible.types import Images
 
 GOOD = 0.5  # an accuracy from which on a convention is taken to be found
 SURE = 0.95  # share of resamples of the images in which the best convention must stay the best
+MARGIN = 1.3  # by which the others' mean loss must be larger: a little contrast makes any network surer of itself
 RESAMPLES = 1000
 LARGEST_LOSS = 100.0  # for one image, whatever a model says
 
@@ -96,6 +97,8 @@ def _same(first: Trial, second: Trial) -> bool:
 
 
 def _clearly_better(first: Trial, second: Trial) -> bool:
+    if second.mean_loss < MARGIN * first.mean_loss:
+        return False
     rng = torch.Generator().manual_seed(0)
     picks = torch.randint(len(first.loss), (RESAMPLES, len(first.loss)), generator=rng)
     ahead = (second.loss - first.loss)[picks].mean(1) > 0

@@ -15,10 +15,11 @@ from foible.images import png
 from foible.report.wording import percent
 from foible.store import Run
 from foible.store.answers import NOTHING, OTHER, Answers, read_answers
+from foible.store.selection import is_kept, is_valid
 from foible.types import Finding
 from foible.ui.pages.cards import card
 from foible.ui.render import bench, page
-from foible.ui.selection import is_kept, is_valid, read_filter, select
+from foible.ui.selection import read_filter, select
 from foible.ui.verdicts import Question, reasons
 from foible.ui.workshop import sheet
 
