@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -34,7 +35,8 @@ def judge(
     from foible.judging.files import judge_files, write_verdicts
     from foible.metrics import rate
 
-    said = write_verdicts(out, judge_files(images, load_domain(domain), labels, calibration))
+    damaged: list[str] = []
+    said = write_verdicts(out, judge_files(images, load_domain(domain), labels, calibration, damaged))
     asked = [v for v in said if v.kept is not None]
     lines = {
         "valid": rate(sum(v.valid for v in said), len(said)),
@@ -47,4 +49,6 @@ def judge(
                 f"{name:<22}{share.count:>6} of {share.total:<6} {share.share:6.1%}  ({share.low:.1%} to {share.high:.1%})"
             )
     print(f"written to {out}")
-    return 0
+    for reason in damaged:
+        print(f"left out: {reason}", file=sys.stderr)
+    return 3 if damaged else 0

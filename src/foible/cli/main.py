@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import functools
 import os
 import signal
@@ -9,13 +10,14 @@ import sys
 import threading
 from collections.abc import Callable
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 
 from foible.cli import (
     check,
     compare,
+    data,
     demo,
     export,
     judge,
@@ -125,6 +127,13 @@ for name, act in survey.VERBS.items():
     surveys.command(name)(verb(act))
 app.add_typer(surveys, name="survey", help="Ask people what they see: `survey RUN` makes a page.")
 
+data_app = typer.Typer(
+    help="Real images: what is found where (`data ls`), and fetching them (`data get cifar10`).", no_args_is_help=True
+)
+for of_the_data in data.VERBS:
+    data_app.command()(verb(of_the_data))
+app.add_typer(data_app, name="data")
+
 zoo_app = typer.Typer(help="The models: their table, cards, figures and pictures.", no_args_is_help=True)
 for of_the_zoo in zoo.VERBS:
     zoo_app.command()(verb(of_the_zoo))
@@ -156,5 +165,22 @@ def main() -> None:
     # sleep cost nothing on a quiet machine. Set here, before torch is loaded, and not for programs that import foible.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     signal.signal(signal.SIGINT, _interrupt)
+    faulthandler.enable()  # a crash of native code is not silent
+    code: Any = 0
     with plain_streams():
-        app()
+        try:
+            app()
+        except SystemExit as end:
+            code = end.code
+        _leave(code)
+
+
+def _leave(code: Any) -> NoReturn:
+    """End now: threads that a model or function has left behind are not waited for."""
+    left = [t for t in threading.enumerate() if t is not threading.main_thread() and not t.daemon and t.is_alive()]
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if not left:
+        sys.exit(code)
+    print(f"{len(left)} threads that were left running are ended", file=sys.stderr, flush=True)
+    os._exit(code if isinstance(code, int) else 1)

@@ -54,7 +54,7 @@ def _lines() -> Iterator[Callable[[Progress], None]]:
         if now - last["time"] >= LINE_SECONDS or progress.done == progress.attempts:
             last["time"] = now
             left = elapsed * (1 - progress.share) / progress.share if progress.share else 0.0
-            ahead = f", at most {left:.0f} s left" if left >= 1 else ""
+            ahead = f", about {left:.0f} s left" if left >= 1 else ""
             print(f"{progress.arm}: {_note(progress, elapsed)}{ahead}", file=sys.stderr)
 
     yield listen

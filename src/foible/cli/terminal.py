@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+WIDE = 500  # columns
+
+
 class PlainStream:
     """A text stream that lets only plain text through."""
 
@@ -50,6 +53,8 @@ def console(stderr: bool = False, **options: Any) -> Console:
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
+    if not stream.isatty():
+        options.setdefault("width", WIDE)  # a pipe has no edge: nothing is cut
     return Console(file=stream.raw if isinstance(stream, PlainStream) else stream, **options)
 
 

@@ -151,8 +151,10 @@ def _say(classifier: Any) -> None:
 
 def _generator(domain: str) -> str:
     """The zoo's generator of a domain."""
+    from foible.domains import load_domain
     from foible.zoo import entries
 
+    load_domain(domain)  # a name that is misspelt is said to be one
     fitting = [n for n, e in entries().items() if e.role == "generators" and e.domain == domain]
     if not fitting:
         raise RecipeError(

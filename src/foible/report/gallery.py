@@ -13,11 +13,12 @@ from foible.images import Pixels, as_pixels, png, webp
 from foible.report.wording import UNKNOWN, count, decimal, percent
 from foible.store import Run
 from foible.store.pictures import decoded, pictures
-from foible.types import Finding, Images
+from foible.types import About, Finding, Images
 
 MOST = 200  # findings on one page
 BYTES = 8_000_000  # of pictures on one page
 LARGE = 96 * 96  # pixels from which a picture is inlined as WebP: the exact PNG is in the run folder
+QUESTIONS: dict[About, str] = {"image": "valid", "label": "label kept", "steadiness": "steady"}
 BRIGHTER, DARKER = (214, 48, 49), (33, 111, 219)
 
 
@@ -40,7 +41,7 @@ class Card:
     difference: str | None
     damage: tuple[str, ...]
     image: str
-    verdicts: tuple[str, ...]
+    verdicts: tuple[tuple[str, str], ...]
     first_of_pair: bool
 
     @property
@@ -98,7 +99,10 @@ def card_of(run: Run, finding: Finding, first_of_pair: bool = False) -> Card:
         difference=changed,
         damage=stored.damage,
         image=finding.image,
-        verdicts=tuple(f"{v.validator}: {'yes' if v.accepted else 'no'} ({v.score:.2f})" for v in finding.verdicts),
+        verdicts=tuple(
+            (QUESTIONS[v.about], f"{'yes' if v.accepted else 'no'}, {v.validator} ({v.score:.2f})")
+            for v in finding.verdicts
+        ),
         first_of_pair=first_of_pair,
     )
 

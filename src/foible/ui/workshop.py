@@ -19,7 +19,7 @@ from foible.campaign.along import Path as ImagePath
 from foible.campaign.along import path_to_failure
 from foible.campaign.trust import must_be_the_same, must_be_trusted
 from foible.domains import Domain, real_images
-from foible.errors import ModelError
+from foible.errors import DataError, ModelError
 from foible.images import to_bytes
 from foible.protocols import Encoder, Generator, prefers_real
 from foible.store import Run
@@ -53,11 +53,19 @@ class Workshop:
 
     def domain_sheet(self, chosen: DomainChoice) -> NDArray[np.uint8]:
         """Real images of a domain, one per class."""
-        return self._once(SHEETS, ("domain", chosen.use), lambda: sheet(_real(chosen.domain, COLUMNS)[0]))
+        return self._once(
+            SHEETS,
+            ("domain", chosen.use),
+            lambda: _sheet_or_grey(chosen.domain, lambda: _real(chosen.domain, COLUMNS)[0]),
+        )
 
     def generator_sheet(self, chosen: ModelChoice, about: DomainChoice) -> NDArray[np.uint8]:
         """Images as searches will start from: real ones through the generator, or samples where it cannot encode."""
-        return self._once(SHEETS, ("generator", chosen.use), lambda: sheet(_generated(chosen, about.domain)))
+        return self._once(
+            SHEETS,
+            ("generator", chosen.use),
+            lambda: _sheet_or_grey(about.domain, lambda: _generated(chosen, about.domain)),
+        )
 
     def path(self, run: Run, finding: Finding) -> ImagePath:
         """The images between an origin and its failure, with what the classifier says of each."""
@@ -102,6 +110,14 @@ def close(campaign: Campaign) -> None:
         end()
 
 
+def _sheet_or_grey(domain: Domain, make: Callable[[], Images]) -> NDArray[np.uint8]:
+    """A sheet; plain grey where it needs real images and there are none, which the page says in words."""
+    try:
+        return sheet(make())
+    except DataError:
+        return sheet(torch.full((COLUMNS, *domain.shape), 0.9))
+
+
 def _real(domain: Domain, most: int) -> tuple[Images, torch.Tensor]:
     data = real_images(domain)
     step = max(1, len(domain.classes) // most)
@@ -113,12 +129,11 @@ def _real(domain: Domain, most: int) -> tuple[Images, torch.Tensor]:
 @torch.inference_mode()
 def _generated(chosen: ModelChoice, domain: Domain) -> Images:
     generator: Generator = resolve("generators", chosen.use, {}).model
-    images, labels = _real(domain, COLUMNS)
     if isinstance(generator, Encoder) and prefers_real(generator):
-        latents = generator.encode(images, labels)
-    else:
-        latents = generator.sample(labels, torch.Generator().manual_seed(0))
-    return generator.decode(latents, labels)
+        images, labels = _real(domain, COLUMNS)
+        return generator.decode(generator.encode(images, labels), labels)
+    labels = torch.arange(len(domain.classes))[:: max(1, len(domain.classes) // COLUMNS)][:COLUMNS]
+    return generator.decode(generator.sample(labels, torch.Generator().manual_seed(0)), labels)
 
 
 def sheet(images: Images) -> NDArray[np.uint8]:

@@ -18,7 +18,7 @@ from foible.classifiers.adapted import AdaptedClassifier
 from foible.classifiers.adapting.causes import hint_for, other_precision
 from foible.classifiers.adapting.preprocessing import Colours, Preprocessing
 from foible.classifiers.adapting.settings import spoken
-from foible.classifiers.adapting.trials import GOOD, Trial, contenders, trial
+from foible.classifiers.adapting.trials import GOOD, Trial, clearly_better, contenders, trial
 from foible.classifiers.network import Facts, Layout, Network, Precision
 from foible.errors import FoibleError, ModelError
 from foible.types import Images
@@ -28,6 +28,7 @@ CAFFE_MEAN = (103.939, 116.779, 123.68)  # blue, green, red
 SIDES = (28, 32, 64, 96, 128, 224, 256, 299)
 LIKELY = (None, (32, 32), (64, 64), (224, 224))  # sizes tried on a model that takes any
 FEW = 32  # images for a first look at other sizes
+MOST_CHOICES = 3  # offered to the user
 GREAT = 0.9  # an accuracy from which on nothing else is tried
 log = logging.getLogger(__name__)
 
@@ -196,7 +197,15 @@ def _other_colours(network: Network, trials: list[Trial], images: Images, labels
         for t in best
     ]
     caffe = replace(first, colours="bgr", range=(0.0, 255.0), mean=CAFFE_MEAN)
-    return [_tried(network, way, images, labels, columns) for way in dict.fromkeys([*ways, caffe])]
+    turned = [_tried(network, way, images, labels, columns) for way in dict.fromkeys([*ways, caffe])]
+    return [t for t in turned if _worth_it(t, trials)]
+
+
+def _worth_it(turned: Trial, trials: list[Trial]) -> bool:
+    """Whether blue first is clearly better than red first: nearly all models have red first, and hues may not matter."""
+    way = turned.preprocessing
+    usual = replace(way, colours="rgb", mean=way.mean[::-1], std=way.std[::-1])
+    return all(clearly_better(turned, t) for t in trials if t.preprocessing == usual)
 
 
 def _elsewhere(
@@ -229,7 +238,7 @@ def _winner(trials: list[Trial]) -> Chosen:
         )
     taken, *rivals = contenders(trials)
     if rivals:
-        raise Undecided([taken, *sorted(rivals, key=lambda t: t.mean_loss)][:2])
+        raise Undecided([taken, *sorted(rivals, key=lambda t: t.mean_loss)][:MOST_CHOICES])
     note = f"input: {taken.preprocessing} (tried: {taken.figures}"
     others = [t for t in trials if not torch.equal(t.answers, taken.answers)]
     if not others:

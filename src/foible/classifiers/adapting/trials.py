@@ -84,7 +84,7 @@ def contenders(trials: Sequence[Trial]) -> list[Trial]:
     """
     best = _plainest(trials, min(trials, key=lambda t: t.mean_loss))
     rivals = [t for t in trials if t is not best and t.accuracy >= GOOD and not _same(best, t)]
-    return [best, *(t for t in rivals if not _clearly_better(best, t) or _more_often_right(t, best))]
+    return [best, *(t for t in rivals if not clearly_better(best, t) or _more_often_right(t, best))]
 
 
 def _plainest(trials: Sequence[Trial], best: Trial) -> Trial:
@@ -96,7 +96,8 @@ def _same(first: Trial, second: Trial) -> bool:
     return torch.equal(first.answers, second.answers)
 
 
-def _clearly_better(first: Trial, second: Trial) -> bool:
+def clearly_better(first: Trial, second: Trial) -> bool:
+    """Whether the mean loss of the first is smaller by a margin, and in nearly all resamples of the images."""
     if second.mean_loss < MARGIN * first.mean_loss:
         return False
     rng = torch.Generator().manual_seed(0)

@@ -120,7 +120,11 @@ def _panel(request: Request, chosen: SetUp) -> dict[str, Any]:
     recipe = chosen.recipe
     most = most_evaluations(recipe.attempts, recipe.baseline.attempts, recipe.budget.evaluations)
     known = bench(request).workshop.known_probe(recipe)
-    cost = f"At most about {duration(most / known.rate + 5)} on this machine" if known and known.rate else ""
+    cost = (
+        f"About {duration(most / known.rate + 5)} if no search ends early and nothing else runs"
+        if known and known.rate
+        else ""
+    )
     return {"setup": chosen, "cost": cost, "most": most, "recipe": tomli_w.dumps(chosen.facts), "probe": known}
 
 

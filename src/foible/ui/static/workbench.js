@@ -121,7 +121,7 @@ if (live) {
       else parts.forEach((part, k) => { if (part.outerHTML !== shown[k].outerHTML) swap(shown[k], part); });
       live.dataset.updated = String(Date.now());
     } catch { live.querySelector("#status").textContent = "The workbench does not answer; the run itself goes on. Trying again…"; }
-    if (going()) setTimeout(tick, Math.max(100, 800 - (Date.now() - begun)));
+    setTimeout(tick, going() ? Math.max(100, 800 - (Date.now() - begun)) : 4000); // somebody else may make it go on
   };
   const swap = (old, part) => {
     const scrolled = old.querySelector(".tall")?.scrollTop, link = old.contains(document.activeElement) && document.activeElement.getAttribute("href");
@@ -129,7 +129,7 @@ if (live) {
     if (scrolled) part.querySelector(".tall").scrollTop = scrolled;
     if (link) part.querySelector(`a[href="${CSS.escape(link)}"]`)?.focus(); // whoever uses the keyboard stays where they are
   };
-  if (going()) setTimeout(tick, 400);
+  setTimeout(tick, going() ? 400 : 4000);
 }
 
 // Filters answer at once.
