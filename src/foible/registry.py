@@ -143,7 +143,17 @@ def build(heading: str, reference: str, parameters: Mapping[str, Any]) -> Any:
     """A component made from its name and parameters; an unknown parameter is named, not ignored."""
     factory = find(heading, reference)
     refuse_unfit(heading, reference, factory, parameters)
-    return factory(**parameters)
+    try:
+        return factory(**parameters)
+    except FoibleError:
+        raise
+    except Exception as error:
+        if not is_file_reference(reference):
+            raise
+        raise RecipeError(
+            f"{singular(heading)} '{reference}' failed: {type(error).__name__}: {error}",
+            "this is an error in that file: run it with Python to see more",
+        ) from error
 
 
 def refuse_unfit(heading: str, reference: str, factory: Any, parameters: Mapping[str, Any]) -> None:

@@ -11,7 +11,7 @@ import foible
 
 PACKAGE = Path(foible.__file__).parent
 LAYERS = [
-    {"errors", "types", "digest"},
+    {"errors", "types", "digest", "plain"},
     {"files", "images", "registry", "seeding", "batching", "protocols"},
     {"domains", "sandbox", "metrics"},
     {"classifiers"},

@@ -15,7 +15,8 @@ from foible.campaign.spec import Part, Recipe, load_recipe
 from foible.classifiers.adapted import AdaptedClassifier
 from foible.digest import weights_digest
 from foible.domains import Domain, RealImages, load_domain, real_images
-from foible.errors import ModelError, RecipeError, did_you_mean
+from foible.domains.made import MadeImages
+from foible.errors import DataError, ModelError, RecipeError, did_you_mean
 from foible.protocols import (
     Classifier,
     Digested,
@@ -27,6 +28,7 @@ from foible.protocols import (
     Search,
     Suggests,
     Validator,
+    prefers_real,
 )
 from foible.registry import build, find, singular
 from foible.seeding import Streams
@@ -80,13 +82,13 @@ def assemble(
         classifiers: the same for other roles, by name.
     """
     domain = load_domain(recipe.domain)
-    data = real_images(domain, recipe.data, "test")
+    maker, generator_digests = _model("generators", recipe.generator, generator)
+    data = _data(recipe, domain, maker)
     live = {**(classifiers or {}), **({TESTED: classifier} if classifier is not None else {})}
     tested = _role(TESTED, recipe.classifier, live.get(TESTED), domain, data)
     recipe = _with_search(recipe, tested.role, domain)
     search = build("searches", recipe.search.use, recipe.search.parameters)
     recipe = _with_judge(_with_suggestions(recipe, search, domain), domain)
-    maker, generator_digests = _model("generators", recipe.generator, generator)
     made = {TESTED: tested} | {
         name: _role(name, recipe.classifiers.get(name), live.get(name), domain, data)
         for name in dict.fromkeys((*recipe.classifiers, *live))
@@ -124,6 +126,18 @@ def assemble(
         streams=Streams(recipe.seed),
         digests=generator_digests | digests | _digests(validators),
         device=device,
+    )
+
+
+def _data(recipe: Recipe, domain: Domain, maker: Generator) -> RealImages:
+    """Real images; where there are none, and searches start from samples, those that the generator makes."""
+    try:
+        return real_images(domain, recipe.data, "test")
+    except DataError:
+        if recipe.data is not None or recipe.origins == "real" or (recipe.origins == "auto" and prefers_real(maker)):
+            raise
+    return MadeImages(
+        maker.name, lambda labels, rng: maker.decode(maker.sample(labels, rng), labels), len(domain.classes)
     )
 
 

@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from foible.cli.terminal import console
 from foible.errors import RecipeError, did_you_mean
+from foible.plain import plain
 
 WHAT = (
     "recipes",
@@ -39,13 +41,13 @@ def ls(
     rows = {"recipes": _recipes, "benchmarks": _benchmarks, "zoo": _zoo, "domains": _domains, "runs": _runs}.get(
         what, lambda: _table(what)
     )()
-    from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(*HEADINGS.get(what, ()), box=None, show_header=what in HEADINGS, pad_edge=False)
     for row in rows:
-        table.add_row(*row)
-    Console().print(table if rows else f"no {what} yet")
+        table.add_row(*(Text(plain(cell)) for cell in row))
+    console().print(table if rows else f"no {what} yet")
     return 0
 
 

@@ -87,6 +87,7 @@ def connect(path: Path, write: bool = False) -> sqlite3.Connection:
             connection = sqlite3.connect(
                 f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10, check_same_thread=False
             )
+            connection.execute("PRAGMA trusted_schema=OFF")  # a received database may define views and triggers
             if not refuse_other_format(path, connection):
                 raise StoreError(f"'{path.parent}' has only just begun: nothing is stored yet", "try again in a moment")
             return connection
@@ -96,6 +97,7 @@ def connect(path: Path, write: bool = False) -> sqlite3.Connection:
         verdict = connection.execute("PRAGMA quick_check").fetchone()[0]
         if verdict != "ok":
             raise sqlite3.DatabaseError(str(verdict).splitlines()[0])
+        connection.execute("PRAGMA trusted_schema=OFF")
         refuse_other_format(path, connection)
         connection.executescript(f"BEGIN; {SCHEMA} PRAGMA user_version = {FORMAT}; COMMIT;")  # nobody sees a part of it
         return connection
