@@ -13,7 +13,7 @@ PACKAGE = Path(foible.__file__).parent
 LAYERS = [
     {"errors", "types", "digest"},
     {"registry", "seeding", "batching", "protocols"},
-    {"domains", "generators", "classifiers", "sandbox", "metrics"},
+    {"domains", "generators", "classifiers", "coverage", "sandbox", "metrics"},
     {"store"},
     {"objectives", "searches", "oracles", "validators", "zoo"},
     {"campaign"},
