@@ -16,7 +16,7 @@ from pathlib import Path
 import torch
 
 from foible.campaign import run
-from foible.domains.images import rounded
+from foible.images import rounded
 from foible.objectives.margin import margin
 from foible.searches.extent import initial_step
 from foible.store import open_run
@@ -36,7 +36,7 @@ def main() -> None:
         run(campaign, Path(folder) / "run")
         ours = time.perf_counter() - begin
         outcomes = [o for o in open_run(Path(folder) / "run").outcomes() if o.status is not Status.REJECTED]
-    generator, classifier = as_published(campaign.generator.network), as_published(campaign.classifier.module)
+    generator, classifier = as_published(campaign.generator.network), as_published(campaign.classifier.network.module)
     origins = origin_latents(campaign, generator, outcomes)
     begin, published = time.perf_counter(), []
     random.seed(0)

@@ -12,12 +12,7 @@ Everything loads on first use: importing foible is quick.
 from __future__ import annotations
 
 import importlib
-import os
 from typing import TYPE_CHECKING, Any
-
-# Threads that spin while they wait slow torch down tenfold as soon as another program wants the CPU; threads that sleep
-# cost nothing on a quiet machine. Has an effect if torch is not loaded yet.
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 if TYPE_CHECKING:
     from foible.api import check as check

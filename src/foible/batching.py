@@ -19,10 +19,16 @@ CHUNKS = (16, 32, 64, 128, 256)
 
 
 class Chunks:
-    """Calls a function on padded chunks; halves the chunk when memory runs out and remembers the new size."""
+    """Calls a function on padded chunks; halves the chunk when memory runs out and remembers the new size.
 
-    def __init__(self, size: int) -> None:
-        self.size = size
+    Args:
+        size: rows of every chunk.
+        shrunk: told the old and the new size whenever memory has run out: results may differ in their last bits from
+            then on, so that a run should note it.
+    """
+
+    def __init__(self, size: int, shrunk: Callable[[int, int], None] = lambda _old, _new: None) -> None:
+        self.size, self.shrunk = size, shrunk
 
     def __call__(self, function: ChunkFunction, *rows: Tensor) -> tuple[Tensor, ...]:
         """Apply `function` to tensors that share their first dimension; the results are joined again.
@@ -37,7 +43,8 @@ class Chunks:
             except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
                 if not _out_of_memory(error) or self.size == 1:
                     raise
-                self.size //= 2
+                old, self.size = self.size, self.size // 2
+                self.shrunk(old, self.size)
                 if torch.cuda.is_available():
                     torch.cuda.empty_cache()
 

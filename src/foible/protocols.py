@@ -6,6 +6,7 @@ recipe -> check -> origins -> [ ask -> decode -> classify -> score -> tell ] -> 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -65,6 +66,19 @@ class Classifier(Protocol):
 
     def __call__(self, images: Images) -> Tensor:
         """Logits (N, classes)."""
+        ...
+
+
+@runtime_checkable
+class Inspectable(Protocol):
+    """The second face of a classifier whose layers can be watched: logits and activations in one pass, one graph."""
+
+    def layers(self) -> tuple[str, ...]:
+        """The names of the layers that can be asked for; none where the model's format hides them."""
+        ...
+
+    def inspect(self, images: Images, layers: Sequence[str]) -> tuple[Tensor, Mapping[str, Tensor]]:
+        """Logits (N, classes), and what each of these layers gives, (N, ...)."""
         ...
 
 

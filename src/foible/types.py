@@ -5,7 +5,7 @@ One currency: `Images` are float32, NCHW, in [0, 1]. Only generators and classif
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias
@@ -149,6 +149,11 @@ class Verdict:
     threshold: float = 0.5
 
 
+def everyone_accepts(verdicts: Iterable[Verdict], about: Literal["image", "label"] | None = None) -> bool:
+    """Whether nobody objects: all verdicts accept, or all about the image or the label where that is asked."""
+    return all(v.accepted for v in verdicts if about is None or v.about == about)
+
+
 @dataclass(frozen=True)
 class Outcome:
     """How one attempt ended: a row of the run's table, failures or not."""
@@ -189,3 +194,8 @@ class Finding:
     def confidence(self) -> float:
         """Probability the classifier gives its wrong answer."""
         return self.probabilities[self.predicted]
+
+    @property
+    def counts(self) -> bool:
+        """Whether every validator takes the image for one of the domain and its label for kept."""
+        return everyone_accepts(self.verdicts)

@@ -91,7 +91,7 @@ def make_runs(folder: Path) -> None:
 
 def save_network(path: Path) -> Path:
     """The zoo's classifier as a file of one's own."""
-    network = load_model(entry("mnist-deepconv").path(), "classifiers").module.eval()
+    network = load_model(entry("mnist-deepconv").path(), "classifiers").network.module.eval()
     torch.jit.trace(network, torch.rand(2, 1, 28, 28)).save(str(path))
     return path
 

@@ -39,7 +39,7 @@ class Reaching(nn.Module):
 def good(tmp_path_factory):
     """A network of one's own as TorchScript: code that only the sandbox may run."""
     path = tmp_path_factory.mktemp("good") / "my-own-net.pt"
-    network = load_model(entry("mnist-deepconv").path(), "classifiers").module.eval()
+    network = load_model(entry("mnist-deepconv").path(), "classifiers").network.module.eval()
     torch.jit.trace(network, torch.rand(2, 1, 28, 28)).save(str(path))
     return path
 

@@ -12,12 +12,14 @@ import foible
 PACKAGE = Path(foible.__file__).parent
 LAYERS = [
     {"errors", "types", "digest"},
-    {"registry", "seeding", "batching", "protocols"},
-    {"domains", "generators", "classifiers", "coverage", "sandbox", "metrics"},
+    {"files", "images", "registry", "seeding", "batching", "protocols"},
+    {"domains", "sandbox", "metrics", "coverage"},
+    {"classifiers"},
+    {"generators"},
     {"store"},
     {"objectives", "searches", "oracles", "validators", "zoo"},
     {"campaign"},
-    {"report", "training", "judging", "survey", "api", "testing"},
+    {"report", "training", "judging", "measuring", "survey", "api", "testing"},
     {"ui"},
     {"cli", "__main__"},
 ]
@@ -50,6 +52,21 @@ def test_no_room_looks_up(path):
     assert room in HEIGHT, f"give the room '{room}' a place in LAYERS"
     too_high = [r for r in imported_rooms(path) if HEIGHT[r] > HEIGHT[room]]
     assert not too_high
+
+
+def test_no_two_rooms_need_each_other():
+    """Rooms of one layer may use each other one way only."""
+    needs = {}
+    for path in PACKAGE.rglob("*.py"):
+        needs.setdefault(room_of(path), set()).update(set(imported_rooms(path)) - {room_of(path)})
+    mutual = sorted((a, b) for a in needs for b in needs[a] if a < b and a in needs.get(b, ()))
+    assert not mutual
+
+
+@pytest.mark.parametrize(("one", "other"), [("kinds", "adapting"), ("adapting", "kinds")])
+def test_kinds_of_models_and_adaptation_know_nothing_of_each_other(one, other):
+    for path in (PACKAGE / "classifiers" / one).glob("*.py"):
+        assert f"foible.classifiers.{other}" not in path.read_text(), path
 
 
 def test_importing_foible_and_asking_for_help_is_light():

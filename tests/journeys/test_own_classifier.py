@@ -131,7 +131,7 @@ def test_an_endpoint(files, images, tmp_path):
             baseline={"attempts": 0},
         )
         assert opened.manifest.chunk == 32  # the batch of the endpoint, not measured at its expense
-        assert opened.manifest.digests[url] == "remote"
+        assert "what answers there cannot be checked" in opened.manifest.digests[url]
         server.shutdown()
         server.server_close()
         with pytest.raises(ModelError, match="gave no answer"):

@@ -11,7 +11,7 @@ from PIL import Image
 
 import foible as package
 from foible.domains import load_domain, real_images
-from foible.domains.images import to_bytes
+from foible.images import to_bytes
 
 from .conftest import foible
 

@@ -107,9 +107,10 @@ def test_chunk_shrinks_when_memory_runs_out_and_stays_small():
             raise torch.OutOfMemoryError("CUDA out of memory")
         return (x,)
 
-    chunks = Chunks(16)
+    shrunk = []
+    chunks = Chunks(16, lambda old, new: shrunk.append((old, new)))
     assert chunks(greedy, torch.arange(20))[0].tolist() == list(range(20))
-    assert chunks.size == 4
+    assert chunks.size == 4 and shrunk == [(16, 8), (8, 4)]
 
 
 def test_other_errors_are_not_mistaken_for_a_lack_of_memory():

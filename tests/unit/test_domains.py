@@ -7,8 +7,8 @@ from PIL import Image
 
 from foible.domains import load_domain, real_images, where_images_are
 from foible.domains.arrays import undo_differences
-from foible.domains.images import rounded, to_bytes, to_images
 from foible.errors import DataError, RecipeError
+from foible.images import rounded, to_bytes, to_images
 
 
 def npz(path, images, labels, split="test"):

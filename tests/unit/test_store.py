@@ -8,8 +8,9 @@ import pytest
 import torch
 
 from foible.errors import RecipeError, StoreError
+from foible.images import read_png
 from foible.store import RunWriter, open_run
-from foible.store.images import read_png, write_png
+from foible.store.images import write_png
 from foible.store.manifest import Manifest, differences, versions
 from foible.store.repair import repair
 from foible.types import Arm, Finding, Outcome, Status, Verdict

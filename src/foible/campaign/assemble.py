@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from foible.campaign.spec import Part, Recipe
-from foible.classifiers.module import ModuleClassifier
+from foible.classifiers.adapted import AdaptedClassifier
 from foible.digest import weights_digest
 from foible.domains import Domain, RealImages, load_domain, real_images
 from foible.errors import ModelError, RecipeError
@@ -57,7 +57,7 @@ def assemble(
         "generators", recipe.generator.use, recipe.generator.parameters, generator
     )
     if isinstance(classifier, torch.nn.Module):
-        classifier = ModuleClassifier(type(classifier).__name__, classifier, domain.classes)
+        classifier = AdaptedClassifier(type(classifier).__name__, classifier, domain.classes)
     live_classifier, classifier_digests = _model(
         "classifiers", recipe.classifier.use, recipe.classifier.parameters, classifier, domain, data
     )

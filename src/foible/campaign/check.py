@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from foible.campaign.assemble import Campaign
-from foible.classifiers.conventions import conventions
-from foible.classifiers.preprocessing import Preprocessing
-from foible.classifiers.probe import Line, probe
-from foible.classifiers.scores import class_order, share_right
+from foible.classifiers.adapting.conventions import conventions
+from foible.classifiers.adapting.preprocessing import Preprocessing
+from foible.classifiers.adapting.probe import Line, probe
+from foible.classifiers.adapting.scores import class_order, share_right
 from foible.errors import CheckError
 from foible.protocols import Encoder, Lanes
 from foible.types import Arm, Images, OriginBatch

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from foible.batching import Chunks
 from foible.campaign.assemble import Campaign
-from foible.domains.images import rounded
 from foible.errors import ModelError
+from foible.images import rounded
 from foible.protocols import Encoder, Validator
 from foible.types import Evaluation, Feedback, Images, Latents
 

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from foible.campaign.evaluate import Evaluator, Look
+from foible.images import read_png
 from foible.store import RunWriter
-from foible.store.images import read_png
 from foible.types import Arm, Finding, Images, Latents, OriginBatch
 
 

@@ -14,6 +14,7 @@ from platformdirs import user_cache_path
 from foible.batching import CHUNKS, fastest_chunk
 from foible.campaign.assemble import Campaign
 from foible.campaign.evaluate import Evaluator
+from foible.files import write_whole
 from foible.protocols import Lanes
 from foible.store.layout import Layout
 from foible.store.manifest import Manifest, now, read_manifest, versions
@@ -49,9 +50,7 @@ def chunk_size(campaign: Campaign) -> int:
     if key not in known:
         known[key] = _measured(campaign)
         memory.parent.mkdir(parents=True, exist_ok=True)
-        partial = memory.with_suffix(f".{os.getpid()}")
-        partial.write_text(json.dumps(known, indent=1))
-        partial.replace(memory)
+        write_whole(memory, json.dumps(known, indent=1))
     return known[key]
 
 

@@ -17,8 +17,8 @@ from torch import Tensor
 
 from foible.campaign.assemble import Campaign
 from foible.campaign.evaluate import Evaluator, Look
-from foible.domains.images import to_bytes, to_images
 from foible.errors import DataError
+from foible.images import to_bytes, to_images
 from foible.protocols import Encoder
 from foible.store import RunWriter
 from foible.types import Arm, Latents, OriginBatch, Outcome, Status

@@ -1,14 +1,14 @@
-"""What the layers of a torch module give, by name."""
+"""What the layers of a torch module give, by name, in the pass that gives its scores."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from typing import Any
 
 from torch import Tensor, nn
 
-from foible.errors import RecipeError, did_you_mean
+from foible.errors import ModelError, did_you_mean
 
 
 def layer_names(module: nn.Module) -> tuple[str, ...]:
@@ -16,31 +16,36 @@ def layer_names(module: nn.Module) -> tuple[str, ...]:
     return tuple(name for name, _ in module.named_modules() if name)
 
 
-def record(module: nn.Module, inputs: Tensor, layers: Sequence[str]) -> Mapping[str, Tensor]:
-    """Run a module once and keep what the named submodules give, each (N, ...)."""
-    return run_and_record(module, inputs, layers)[1]
+def run_and_record(module: nn.Module, inputs: Tensor, layers: Sequence[str]) -> tuple[Any, dict[str, Tensor]]:
+    """What a module gives, and what the named submodules gave on the way, in the order they were asked for.
 
-
-def run_and_record(module: nn.Module, inputs: Tensor, layers: Sequence[str]) -> tuple[Tensor, Mapping[str, Tensor]]:
-    """What a module gives, and what the named submodules gave on the way.
-
-    A layer that runs several times in one pass shows its last output.
+    Where gradients are on, both hang on one graph. A layer that runs several times in one pass shows its last output.
     """
     known_layers(layers, layer_names(module))
     kept: dict[str, Tensor] = {}
     with ExitStack() as hooks:
-        for name in layers:
+        for name in dict.fromkeys(layers):
             handle = module.get_submodule(name).register_forward_hook(_keeper(kept, name))
             hooks.callback(handle.remove)
         output = module(inputs)
-    return output, {name: kept[name] for name in layers if name in kept}
+    return output, in_order(kept, layers)
 
 
-def known_layers(asked: Sequence[str], known: Sequence[str]) -> None:
+def known_layers(asked: Iterable[str], known: Sequence[str]) -> None:
     """Refuse a layer name that the model does not have."""
     for name in asked:
         if name not in known:
-            raise RecipeError(f"the classifier has no layer '{name}'", did_you_mean(name, known))
+            raise ModelError(f"the classifier has no layer '{name}'", did_you_mean(name, known))
+
+
+def in_order(kept: dict[str, Tensor], layers: Sequence[str]) -> dict[str, Tensor]:
+    """The activations as asked for; a layer that gave nothing to look at is named."""
+    for name in layers:
+        if name not in kept:
+            raise ModelError(
+                f"layer '{name}' gave no tensor in this pass", "it does not run, or gives something else: name another"
+            )
+    return {name: kept[name] for name in layers}
 
 
 def _keeper(kept: dict[str, Tensor], name: str) -> Callable[[nn.Module, Any, Any], None]:
@@ -48,6 +53,6 @@ def _keeper(kept: dict[str, Tensor], name: str) -> Callable[[nn.Module, Any, Any
         if isinstance(output, tuple | list) and output:
             output = output[0]
         if isinstance(output, Tensor):
-            kept[name] = output
+            kept[name] = output.clone()  # the next layer may work in place, as nn.ReLU(inplace=True) does
 
     return keep

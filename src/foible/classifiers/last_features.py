@@ -7,7 +7,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from foible.classifiers.module import ModuleClassifier
+from foible.classifiers.adapted import AdaptedClassifier
+from foible.classifiers.network import ModuleNetwork
 from foible.errors import ModelError
 from foible.types import Images
 
@@ -22,8 +23,10 @@ class Seen(NamedTuple):
 class LastFeatures:
     """A classifier that also tells its last features."""
 
-    def __init__(self, classifier: ModuleClassifier) -> None:
-        linear = [m for m in classifier.module.modules() if isinstance(m, nn.Linear)]
+    def __init__(self, classifier: AdaptedClassifier) -> None:
+        network = classifier.network
+        modules = network.module.modules() if isinstance(network, ModuleNetwork) else ()
+        linear = [m for m in modules if isinstance(m, nn.Linear)]
         if not linear:
             raise ModelError(f"classifier '{classifier.name}' has no linear layer", "pick one that ends in nn.Linear")
         self.classifier, self.name, self.size = classifier, classifier.name, linear[-1].in_features

@@ -11,15 +11,16 @@ import torch
 from torch import nn
 
 from foible.classifiers.adapted import AdaptedClassifier
-from foible.classifiers.conventions import Said, choose
+from foible.classifiers.adapting.conventions import Said, choose
+from foible.classifiers.adapting.scores import class_columns, output_kind
+from foible.classifiers.kinds.recognise import recognise
 from foible.classifiers.network import Layout, ModuleNetwork, Network, OutputKind
-from foible.classifiers.reference import recognise
-from foible.classifiers.scores import class_columns, output_kind
-from foible.digest import sha256, weights_digest
+from foible.digest import code_digest, endpoint_digest, sha256, weights_digest
 from foible.domains import Domain, RealImages, load_domain, real_images
 from foible.errors import ModelError, RecipeError
 from foible.registry import build, find, refuse_unfit
 from foible.sandbox.limits import Limits
+from foible.types import Capability
 
 PROBES = 200  # real images looked at
 Model = str | Path | nn.Module | Callable[[Any], Any]
@@ -96,19 +97,27 @@ def _opened(
         return (
             build("kinds", "function", {"function": reference, **settings}),
             called,
-            {f"function {called}": "unknown"},
+            {f"function {called}": code_digest(reference)},
         )
     found = recognise(str(reference), settings)
     settings = {**found.settings, **settings}
     kind = find("kinds", found.kind)
     refuse_unfit("kinds", found.kind, kind, settings)
     files = kind.files(**settings)
-    digests = {p.name: sha256(p) for p in files} or {found.settings.get("url", settings.get("url", "")): "remote"}
+    digests = {p.name: sha256(p) for p in files} or _endpoint(kind, settings)
     if untrusted and not getattr(kind, "harmless", False):
-        from foible.sandbox.network import SandboxedNetwork  # needs a Unix system, which other models do not
+        from foible.classifiers.kinds.sandboxed import (
+            SandboxedNetwork,  # needs a Unix system, which other models do not
+        )
 
         return SandboxedNetwork(found.name, found.kind, settings, files, limits, insist), found.name, digests
     return build("kinds", found.kind, settings), found.name, digests
+
+
+def _endpoint(kind: Any, settings: Mapping[str, Any]) -> dict[str, str]:
+    """What an endpoint is known by: its address and what decides how it is asked, not how patiently."""
+    asked = {k: settings[k] for k in kind.asks if k in settings}
+    return {settings["url"]: endpoint_digest(settings["url"], asked)}
 
 
 @torch.no_grad()
@@ -142,7 +151,22 @@ def _adapted(
         notes.append(
             f"classes: columns {list(columns[:10])}{'...' if len(columns) > 10 else ''} of its scores, by name"
         )
-    return AdaptedClassifier(name, network, domain.classes, chosen.preprocessing, kind, columns, digests, notes)
+    adapted = AdaptedClassifier(name, network, domain.classes, chosen.preprocessing, kind, columns, digests, notes)
+    if Capability.GRADIENT in adapted.offers and not lends_gradients(adapted, images[:2]):
+        adapted.offers -= {Capability.GRADIENT}
+        adapted.notes += ("gradients: none, since something inside it cuts them off",)
+    return adapted
+
+
+def lends_gradients(classifier: AdaptedClassifier, images: torch.Tensor) -> bool:
+    """Whether a gradient of the logits arrives at the images: a model may round, detach or switch gradients off inside."""
+    with torch.inference_mode(False), torch.enable_grad():
+        images = images.clone().requires_grad_()
+        try:
+            (gradient,) = torch.autograd.grad(classifier(images).sum(), images)
+        except (RuntimeError, ModelError):
+            return False
+    return bool(torch.isfinite(gradient).all())
 
 
 def _limits(given: Mapping[str, float] | None) -> Limits:

@@ -7,13 +7,13 @@ meaning of the scores are the same for all kinds and live in `adapted.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 
-from foible.classifiers.activations import layer_names, record
+from foible.classifiers.activations import layer_names, run_and_record
 from foible.types import Capability
 
 OutputKind = Literal["logits", "probabilities", "log-probabilities"]
@@ -49,17 +49,25 @@ class Network(Protocol):
         """Raw scores (N, outputs) of prepared inputs."""
         ...
 
+
+@runtime_checkable
+class InspectableNetwork(Protocol):
+    """The second face of a network that shows what happens inside."""
+
     def layers(self) -> tuple[str, ...]:
         """Names under which activations can be asked for."""
         ...
 
-    def activations(self, inputs: Tensor, layers: Sequence[str]) -> Mapping[str, Tensor]:
-        """What these layers give for prepared inputs, each (N, ...)."""
+    def inspect(self, inputs: Tensor, layers: Sequence[str]) -> tuple[Tensor, Mapping[str, Tensor]]:
+        """Raw scores of prepared inputs, and what these layers give, each (N, ...), in one pass and one graph."""
         ...
 
 
 class ModuleNetwork:
-    """A torch module as a network: gradients, and activations of every submodule."""
+    """A torch module as a network: gradients, and activations of every submodule.
+
+    Its parameters are frozen, so that a backward pass computes the gradient of the inputs and nothing else.
+    """
 
     offers = frozenset({Capability.GRADIENT, Capability.ACTIVATIONS})
 
@@ -75,9 +83,10 @@ class ModuleNetwork:
         """The names of all submodules."""
         return layer_names(self.module)
 
-    def activations(self, inputs: Tensor, layers: Sequence[str]) -> Mapping[str, Tensor]:
-        """The outputs of these submodules."""
-        return record(self.module, inputs, layers)
+    def inspect(self, inputs: Tensor, layers: Sequence[str]) -> tuple[Tensor, Mapping[str, Tensor]]:
+        """Raw scores and the outputs of these submodules."""
+        output, seen = run_and_record(self.module, inputs, layers)
+        return first_tensor(output), seen
 
     def to(self, device: torch.device) -> None:
         """Move to a device."""

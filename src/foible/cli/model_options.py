@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from foible.classifiers.settings import SPOKEN, read_settings
+from foible.classifiers.adapting.settings import SPOKEN, read_settings
 from foible.errors import RecipeError
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,7 +27,7 @@ from foible.cli.options import (
 from foible.cli.progress import run_progress
 
 if TYPE_CHECKING:
-    from foible.campaign import Recipe
+    from foible.campaign import Campaign, Recipe
 
 
 def run(
@@ -72,8 +73,22 @@ def run(
     return run_recipe(load_recipe(recipe, changes), out, fail_if, quiet)
 
 
-def run_recipe(recipe: Recipe, out: Path | None, fail_if: list[str] | None = None, quiet: bool = False) -> int:
-    """Run, write the report, print the summary, apply the gate; gives the exit code."""
+def run_recipe(
+    recipe: Recipe,
+    out: Path | None,
+    fail_if: list[str] | None = None,
+    quiet: bool = False,
+    announce: Callable[[Campaign], None] = lambda _: None,
+) -> int:
+    """Run, write the report, print the summary, apply the gate; gives the exit code.
+
+    Args:
+        recipe: what to run.
+        out: the run folder; `runs/<recipe name>` by default.
+        fail_if: gates.
+        quiet: print nothing.
+        announce: told of the campaign once its models are loaded, unless all is to be quiet.
+    """
     from foible.campaign import assemble
     from foible.campaign import run as run_campaign
     from foible.report import check_gate
@@ -82,6 +97,8 @@ def run_recipe(recipe: Recipe, out: Path | None, fail_if: list[str] | None = Non
     check_gate(fail_if or [], metric_names())  # a typo in a gate should not cost a run
     folder = out or Path("runs") / recipe.name
     campaign = assemble(recipe)
+    if not quiet:
+        announce(campaign)
     with run_progress(quiet) as listen:
         state = run_campaign(campaign, folder, listen)
     passed = show(folder, fail_if, quiet)
@@ -105,7 +122,7 @@ def show(
 
     opened = open_run(folder)
     summary = summarise(opened)
-    written = write_page(opened, page)
+    written = write_page(opened, page, summary)
     if json:
         write_json(summary, json)
     if junit:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -29,10 +29,7 @@ from foible.cli.model_options import (
     model_settings,
 )
 from foible.cli.options import Attempts, Data, FailIf, Out, Quiet, Seed, Set, recipe_changes
-from foible.cli.progress import run_progress
-
-if TYPE_CHECKING:
-    from foible.campaign import Campaign
+from foible.cli.run import run_recipe
 
 
 def test(
@@ -75,7 +72,7 @@ def test(
     quiet: Quiet = False,
 ) -> int:
     """Test your own classifier: find out how it wants its images, probe it, then search for its failures."""
-    from foible.campaign import assemble, load_recipe
+    from foible.campaign import load_recipe
 
     settings = model_settings(
         mean=mean,
@@ -103,29 +100,13 @@ def test(
     recipe = load_recipe(
         {"name": f"test-{_stem(model)}", **facts}, recipe_changes(set_, attempts=attempts, seed=seed, data=data)
     )
-    campaign = assemble(recipe)
-    if not quiet:
-        _say(campaign.classifier)
-    return _search(campaign, out or Path("runs") / recipe.name, fail_if, quiet)
-
-
-def _search(campaign: Campaign, folder: Path, fail_if: list[str] | None, quiet: bool) -> int:
-    from foible.campaign import run
-    from foible.cli.run import show
-    from foible.report import check_gate
-    from foible.report.flat import metric_names
-
-    check_gate(fail_if or [], metric_names())
-    with run_progress(quiet) as listen:
-        state = run(campaign, folder, listen)
-    passed = show(folder, fail_if, quiet)
-    return 3 if state != "complete" else 0 if passed else 1
+    return run_recipe(recipe, out, fail_if, quiet, announce=lambda campaign: _say(campaign.classifier))
 
 
 def _look(model: str, domain: str, data: str | None, settings: dict[str, Any]) -> int:
     """Load and probe; gives 2 when something is wrong."""
+    from foible.classifiers.adapting.probe import probe
     from foible.classifiers.load import probe_images
-    from foible.classifiers.probe import probe
     from foible.domains import load_domain, real_images
     from foible.zoo import resolve
 

@@ -13,6 +13,7 @@ from foible.coverage.moments import Moments
 from foible.coverage.profile import Profile
 from foible.coverage.scope import Scope
 from foible.errors import DataError, ModelError
+from foible.files import replacing
 
 FORMAT = 1
 KEY = "foible-profile"
@@ -39,10 +40,10 @@ def save_profile(profile: Profile, path: Path) -> Path:
         "scope": asdict(profile.scope),
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".part")
-    save_file({k: v.contiguous() for k, v in tensors.items()}, partial, metadata={KEY: json.dumps(header)})
-    partial.chmod(0o644)  # safetensors keeps its files from others
-    return partial.replace(path)
+    with replacing(path) as partial:
+        save_file({k: v.contiguous() for k, v in tensors.items()}, partial, metadata={KEY: json.dumps(header)})
+        partial.chmod(0o644)  # safetensors keeps its files from others
+    return path
 
 
 def load_profile(path: Path, model: str | None = None) -> Profile:

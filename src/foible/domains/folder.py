@@ -6,12 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from PIL import Image, UnidentifiedImageError
 from torch import Tensor
 
-from foible.domains.images import to_images
 from foible.errors import DataError
+from foible.images import open_image, read_pixels, to_images
 from foible.types import Images
 
 SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".ppm", ".pgm"}
@@ -39,35 +37,6 @@ def first_image_shape(root: Path) -> tuple[int, int, int]:
             with open_image(path) as image:
                 return (1 if image.mode in {"1", "L", "I", "I;16"} else 3, image.height, image.width)
     raise DataError(f"no images in '{root}'", f"expected {root}/<class>/*.png (or jpg, bmp, webp, tiff)")
-
-
-def open_image(path: Path) -> Image.Image:
-    """A decoded image, or an error that names the file."""
-    try:
-        image = Image.open(path)
-        image.load()
-        return image
-    except FileNotFoundError:
-        raise DataError(f"image '{path}' is missing") from None
-    except (UnidentifiedImageError, OSError, Image.DecompressionBombError, SyntaxError, ValueError) as error:
-        raise DataError(
-            f"image '{path}' cannot be read: {error}", "remove the file or replace it with a sound one"
-        ) from error
-
-
-def read_pixels(path: Path, shape: tuple[int, int, int], resize: bool = False) -> NDArray[np.uint8]:
-    """One image as uint8 (C, H, W) of exactly this shape."""
-    channels, height, width = shape
-    image = open_image(path).convert("L" if channels == 1 else "RGB")
-    if image.size != (width, height):
-        if not resize:
-            raise DataError(
-                f"image '{path}' is {image.width}x{image.height}, the domain wants {width}x{height}",
-                "make all images one size, or set resize = true in the domain file",
-            )
-        image = image.resize((width, height), Image.Resampling.BICUBIC)
-    pixels = np.asarray(image, dtype=np.uint8)
-    return pixels[None] if channels == 1 else np.ascontiguousarray(pixels.transpose(2, 0, 1))
 
 
 class ImageFolder:

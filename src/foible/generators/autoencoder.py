@@ -16,11 +16,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from foible.domains.folder import SUFFIXES, read_pixels
-from foible.domains.images import to_images
+from foible.domains.folder import SUFFIXES
 from foible.errors import DataError, ModelError
 from foible.generators.library import import_diffusers
 from foible.generators.networks.tiny_autoencoder import TinyAutoencoder, read_tiny_autoencoder
+from foible.images import read_pixels, to_images
 from foible.types import Images, Latents, LatentSpace
 
 KINDS = ("AutoencoderKL", "AutoencoderTiny")

@@ -11,9 +11,9 @@ import torch
 
 from foible.domains import Domain
 from foible.errors import DataError
+from foible.files import disk_errors, replacing
 from foible.judging.labels import read_labels
 from foible.judging.sources import Submitted, submitted
-from foible.store.layout import disk_errors
 from foible.validators.judge import Judge
 
 BATCH = 256  # images judged at a time: memory does not grow with their number
@@ -61,20 +61,15 @@ def judge_files(
 
 def write_verdicts(path: Path, verdicts: Iterable[FileVerdict]) -> list[FileVerdict]:
     """Write a csv file, whole or not at all, and give back what was written."""
-    partial = path.with_name(path.name + ".part")
     written = []
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with partial.open("w", newline="", encoding="utf-8") as opened:
-                writer = csv.writer(opened)
-                writer.writerow(f.name for f in fields(FileVerdict))
-                for verdict in verdicts:
-                    writer.writerow(_text(value) for value in astuple(verdict))
-                    written.append(verdict)
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
+    with replacing(path) as partial, partial.open("w", newline="", encoding="utf-8") as opened:
+        writer = csv.writer(opened)
+        writer.writerow(f.name for f in fields(FileVerdict))
+        for verdict in verdicts:
+            writer.writerow(_text(value) for value in astuple(verdict))
+            written.append(verdict)
     return written
 
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foible.domains import Domain
-from foible.domains.folder import SUFFIXES, read_pixels
-from foible.domains.images import to_images
+from foible.domains.folder import SUFFIXES
 from foible.errors import DataError
+from foible.images import read_pixels, to_images
 from foible.judging.arrays import as_images
 from foible.types import Images
 

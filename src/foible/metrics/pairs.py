@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-
-from foible.types import Finding
+from typing import Protocol
 
 
 @dataclass(frozen=True)
@@ -18,7 +17,21 @@ class ClassPair:
     count: int
 
 
-def class_pairs(findings: Iterable[Finding]) -> tuple[ClassPair, ...]:
+class Confused(Protocol):
+    """Whatever knows an expected class and the one it was taken for: a finding, or its line in the index."""
+
+    @property
+    def label(self) -> int:
+        """The expected class."""
+        ...
+
+    @property
+    def predicted(self) -> int:
+        """What the classifier said."""
+        ...
+
+
+def class_pairs(findings: Iterable[Confused]) -> tuple[ClassPair, ...]:
     """The confusions among some findings, most frequent first; ties in order of class."""
     counts = Counter((f.label, f.predicted) for f in findings)
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict
 
 from foible.metrics import Rate, rate
 from foible.store.answers import Answers
-from foible.types import Finding, Outcome, Status, Verdict
+from foible.types import Finding, Outcome, Status, everyone_accepts
 
 
 class Stage(BaseModel):
@@ -72,14 +72,14 @@ def funnel(outcomes: Sequence[Outcome], findings: Sequence[Finding], answers: An
             title="Valid",
             meaning="every validator takes the image for one of the domain",
             of="confirmed failures judged",
-            rate=_share(image, lambda v: v.about == "image"),
+            rate=_share([everyone_accepts(f.verdicts, "image") for f in image]),
         ),
         Stage(
             name="label_kept",
             title="Valid, label kept",
             meaning="valid, and every validator says that it still shows the expected class",
             of="confirmed failures judged",
-            rate=_share(whole, lambda _: True),
+            rate=_share([f.counts for f in whole]),
         ),
         *_by_people(findings, answers),
     )
@@ -112,9 +112,9 @@ def _by_people(findings: Sequence[Finding], answers: Answers) -> tuple[Stage, ..
     )
 
 
-def _share(judged: Sequence[Finding], counts: Callable[[Verdict], bool]) -> Rate | None:
-    """How many findings pass all verdicts that count here; None when none was judged."""
-    return rate(sum(all(v.accepted for v in f.verdicts if counts(v)) for f in judged), len(judged)) if judged else None
+def _share(passed: Sequence[bool]) -> Rate | None:
+    """How many of the findings that were judged pass; None when none was judged."""
+    return rate(sum(passed), len(passed)) if passed else None
 
 
 def _asked(finding: Finding, about: str) -> bool:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import base64
-import io
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from PIL import Image
 
 from foible.digest import sha256
-from foible.domains.images import to_bytes
 from foible.errors import FoibleError
+from foible.images import Pixels, as_pixels, png, webp
 from foible.report.wording import UNKNOWN, count, decimal, percent
 from foible.store import Run
 from foible.types import Finding, Images
@@ -98,8 +95,8 @@ def card_of(run: Run, finding: Finding, first_of_pair: bool = False) -> Card:
         latent_distance=decimal(finding.latent_distance),
         pixel_distance=decimal(finding.pixel_distance),
         largest_change=largest,
-        origin=None if origin is None else picture_uri(pixels(origin)),
-        failure=None if failure is None else picture_uri(pixels(failure)),
+        origin=None if origin is None else picture_uri(as_pixels(origin)),
+        failure=None if failure is None else picture_uri(as_pixels(failure)),
         difference=changed,
         damage=tuple(damage),
         image=finding.image,
@@ -116,7 +113,7 @@ def _read(run: Run, name: str, damage: list[str]) -> Images | None:
         return None
 
 
-def difference(origin: Images, failure: Images) -> NDArray[np.uint8]:
+def difference(origin: Images, failure: Images) -> Pixels:
     """What changed from (C, H, W) to (C, H, W), as RGBA (H, W, 4): red where brighter, blue where darker.
 
     Opacity is the size of the change, averaged over channels; the largest change of the image is fully opaque.
@@ -127,17 +124,10 @@ def difference(origin: Images, failure: Images) -> NDArray[np.uint8]:
     return np.concatenate([colour, np.round(255 * strength[..., None])], axis=2).astype(np.uint8)
 
 
-def pixels(image: Images) -> NDArray[np.uint8]:
-    """One image (C, H, W) as 8-bit pixels (H, W) or (H, W, 3)."""
-    planes = to_bytes(image)
-    return planes[0] if len(planes) == 1 else np.ascontiguousarray(planes.transpose(1, 2, 0))
-
-
-def picture_uri(picture: NDArray[np.uint8]) -> str:
+def picture_uri(picture: Pixels) -> str:
     """Pixels (H, W), (H, W, 3) or (H, W, 4) as a data URI: PNG, or WebP when large."""
-    buffer = io.BytesIO()
-    kind = "webp" if picture.shape[0] * picture.shape[1] > LARGE else "png"
-    Image.fromarray(picture).save(
-        buffer, kind, **({"quality": 80, "method": 2} if kind == "webp" else {"optimize": True})
-    )
-    return f"data:image/{kind};base64,{base64.b64encode(buffer.getvalue()).decode()}"
+    if picture.shape[0] * picture.shape[1] <= LARGE:
+        kind, content = "png", png(picture, optimize=True)
+    else:
+        kind, content = "webp", webp(picture)
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"

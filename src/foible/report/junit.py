@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree as XML
 
+from foible.files import disk_errors
 from foible.report.summary import Summary, summarise
 from foible.report.wording import decimal
 from foible.store import Run
-from foible.store.layout import disk_errors
 from foible.types import Finding, Outcome, Status
 
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML 1.0 cannot hold

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from foible.files import disk_errors
 from foible.report.summary import Summary
-from foible.store.layout import disk_errors
 
 
 def to_json(summary: Summary) -> str:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foible.files import write_whole
 from foible.metrics import ClassPair
 from foible.report import wording
 from foible.report.curve import Chart, chart
 from foible.report.gallery import gallery
 from foible.report.summary import Summary, summarise
 from foible.store import Run
-from foible.store.layout import disk_errors
 from foible.types import Arm
 
 if TYPE_CHECKING:
@@ -40,22 +40,24 @@ class Matrix:
     rows: tuple[tuple[int, tuple[Cell, ...]], ...]
 
 
-def write_page(run: Run, path: Path | None = None) -> Path:
-    """Write the report page of a run, finished or not; into its folder unless told otherwise."""
+def write_page(run: Run, path: Path | None = None, summary: Summary | None = None) -> Path:
+    """Write the report page of a run, finished or not; into its folder unless told otherwise.
+
+    Args:
+        run: the run.
+        path: where to.
+        summary: the run's, where it has been made already.
+    """
     target = path or run.layout.report
-    content = render_page(run)
-    partial = target.with_name(target.name + ".part")
-    with disk_errors(target):
-        partial.write_text(content, encoding="utf-8")
-        partial.replace(target)
+    write_whole(target, render_page(run, summary))
     return target
 
 
-def render_page(run: Run) -> str:
+def render_page(run: Run, summary: Summary | None = None) -> str:
     """The report page as HTML. Everything that comes from users is escaped."""
     import tomli_w
 
-    summary = summarise(run)
+    summary = summary or summarise(run)
     ended = {o.attempt for o in run.outcomes()}
     cards = gallery(run, ((f.attempt, f.label, f.predicted) for f in run.findings() if f.attempt in ended))
     return (

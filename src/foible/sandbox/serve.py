@@ -64,18 +64,22 @@ class _Model:
         inputs = {k: torch.from_numpy(v) for k, v in self.memory.get(message["arrays"]).items()}
         return self._put(getattr(self, f"_{message['do']}")(message, inputs))
 
-    def _scores(self, _message: Mapping[str, Any], inputs: dict[str, Tensor]) -> Arrays:
+    def _outputs(self, message: Mapping[str, Any], inputs: dict[str, Tensor]) -> Arrays:
         with torch.inference_mode():
-            return {"scores": _array(self.network(inputs["images"]))}
+            return {k: _array(v) for k, v in self._run(message, inputs["images"]).items()}
 
-    def _gradient(self, _message: Mapping[str, Any], inputs: dict[str, Tensor]) -> Arrays:
-        images = inputs["images"].requires_grad_()
-        (gradient,) = torch.autograd.grad(self.network(images), images, inputs["weights"])
+    def _gradient(self, message: Mapping[str, Any], inputs: dict[str, Tensor]) -> Arrays:
+        images = inputs.pop("images").requires_grad_()
+        outputs = self._run(message, images)
+        (gradient,) = torch.autograd.grad([outputs[k] for k in inputs], images, list(inputs.values()))
         return {"gradient": _array(gradient)}
 
-    def _activations(self, message: Mapping[str, Any], inputs: dict[str, Tensor]) -> Arrays:
-        with torch.inference_mode():
-            return {k: _array(v) for k, v in self.network.activations(inputs["images"], message["layers"]).items()}
+    def _run(self, message: Mapping[str, Any], images: Tensor) -> dict[str, Tensor]:
+        """Scores as "0", and what the wanted layers give as "1", "2", ..."""
+        if not (layers := message["layers"]):
+            return {"0": self.network(images)}
+        scores, seen = self.network.inspect(images, layers)
+        return {str(k): value for k, value in enumerate((scores, *seen.values()))}
 
     def _put(self, arrays: Arrays) -> dict[str, Any]:
         assert self.memory is not None

@@ -90,6 +90,7 @@ class Worker:
                     "HOME": here,
                     "TMPDIR": here,
                     "TORCH_FORCE_WEIGHTS_ONLY_LOAD": "1",
+                    "OMP_WAIT_POLICY": "PASSIVE",  # threads that spin while they wait take the CPU from the parent
                     "LC_ALL": "C.UTF-8",
                 },
                 start_new_session=True,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from foible.errors import MissingExtra, RecipeError
-from foible.store.layout import disk_errors
+from foible.files import disk_errors
 from foible.store.reader import Run
 from foible.types import Arm, Finding
 

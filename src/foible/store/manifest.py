@@ -12,7 +12,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from foible.errors import StoreError
-from foible.store.layout import Layout, disk_errors
+from foible.files import write_whole
+from foible.store.layout import Layout
 
 
 class Manifest(BaseModel):
@@ -51,10 +52,7 @@ def now() -> str:
 
 def write_manifest(layout: Layout, manifest: Manifest) -> None:
     """Write the manifest whole or not at all."""
-    partial = layout.manifest.with_suffix(".part")
-    with disk_errors(layout.manifest):
-        partial.write_text(manifest.model_dump_json(indent=2) + "\n")
-        partial.replace(layout.manifest)
+    write_whole(layout.manifest, manifest.model_dump_json(indent=2) + "\n")
 
 
 def read_manifest(folder: Path) -> Manifest:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from foible.errors import StoreError
+from foible.images import read_png
 from foible.store.database import connect, database_errors, to_finding, to_outcome
-from foible.store.images import read_png
 from foible.store.layout import Layout
 from foible.store.manifest import Manifest, read_manifest
 from foible.types import Arm, Finding, Images, Outcome, Status, Verdict

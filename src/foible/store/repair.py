@@ -6,8 +6,9 @@ import sqlite3
 from pathlib import Path
 
 from foible.digest import sha256
+from foible.files import disk_errors
 from foible.store.database import connect, insert
-from foible.store.layout import Layout, disk_errors
+from foible.store.layout import Layout
 from foible.store.manifest import read_manifest
 
 

@@ -15,9 +15,10 @@ from safetensors.torch import save as save_tensors
 from torch import Tensor
 
 from foible.errors import RecipeError, StoreError
+from foible.files import disk_errors
 from foible.store.database import connect, database_errors, finding_row, insert, outcome_row
 from foible.store.images import write_png
-from foible.store.layout import Layout, disk_errors
+from foible.store.layout import Layout
 from foible.store.manifest import Manifest, differences, now, read_manifest, write_manifest
 from foible.types import Arm, Finding, Images, Outcome
 

@@ -10,7 +10,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from foible.errors import RecipeError, StoreError
-from foible.store.layout import Layout, disk_errors
+from foible.files import disk_errors, write_whole
+from foible.store.layout import Layout
 
 Asks = Literal["class", "ratings"]  # which class is it, or how much is it of two
 
@@ -52,11 +53,9 @@ class Key(BaseModel):
 def save_key(layout: Layout, key: Key) -> None:
     """Write a key into the run folder, whole or not at all."""
     target = layout.surveys / f"{key.survey}.json"
-    partial = target.with_suffix(".part")
     with disk_errors(target):
         layout.surveys.mkdir(exist_ok=True)
-        partial.write_text(key.model_dump_json(indent=1) + "\n", encoding="utf-8")
-        partial.replace(target)
+    write_whole(target, key.model_dump_json(indent=1) + "\n")
 
 
 def load_keys(layout: Layout) -> dict[str, Key]:

@@ -13,9 +13,10 @@ import torch
 
 from foible.domains import RealImages, load_domain, real_images
 from foible.errors import FoibleError, RecipeError
-from foible.report.gallery import picture_uri, pixels
+from foible.files import write_whole
+from foible.images import as_pixels
+from foible.report.gallery import picture_uri
 from foible.store import Run
-from foible.store.layout import disk_errors
 from foible.store.manifest import now
 from foible.survey.answer_file import SAID, columns
 from foible.survey.choices import choices, scale
@@ -82,7 +83,7 @@ def make_survey(
         questions.append(_about_two(question, label, other, len(run.classes), rng) if ratings else question)
     key = _key(run, questions, order, seed, "ratings" if ratings else "class")
     save_key(run.layout, key)
-    _write(out, _page(run, key, pictures))
+    write_whole(out, _page(run, key, pictures))
     return Survey(key.survey, out, len(chosen), len(picks))
 
 
@@ -130,7 +131,7 @@ def _page(run: Run, key: Key, pictures: list[Images]) -> str:
         "columns": columns(key.asks),
         "said": SAID[key.asks],
         "items": [
-            {"item": item, "picture": picture_uri(pixels(picture)), "classes": _named(run, question)}
+            {"item": item, "picture": picture_uri(as_pixels(picture)), "classes": _named(run, question)}
             for (item, question), picture in zip(key.questions.items(), pictures, strict=True)
         ],
         "choices": [vars(c) for c in (choices(run.classes) if key.asks == "class" else scale())],
@@ -142,10 +143,3 @@ def _page(run: Run, key: Key, pictures: list[Images]) -> str:
 def _named(run: Run, question: Question) -> list[str]:
     """The names of the classes that an image is rated for, in the order of the page."""
     return [] if question.rated is None else [run.classes[k] for k in question.turn(question.rated)]
-
-
-def _write(path: Path, text: str) -> None:
-    partial = path.with_name(path.name + ".part")
-    with disk_errors(path):
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)

@@ -8,18 +8,18 @@ from typing import Any
 import torch
 
 from foible.errors import StoreError
+from foible.files import replacing
 
 
 def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
     """Replace the checkpoint; the old one stays until the new one is complete."""
-    partial = path.with_name(path.name + ".part")
-    try:
-        torch.save(state, partial)
-        partial.replace(path)
-    except (OSError, RuntimeError) as error:
-        raise StoreError(
-            f"the checkpoint '{path}' cannot be written: {error}", "free some space and run the same command again"
-        ) from error
+    with replacing(path) as partial:
+        try:
+            torch.save(state, partial)
+        except RuntimeError as error:  # torch's word for a disk that is full
+            raise StoreError(
+                f"the checkpoint '{path}' cannot be written: {error}", "free some space and run the same command again"
+            ) from error
 
 
 def read_checkpoint(path: Path, settings: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from foible.classifiers.module import ModuleClassifier
+from foible.classifiers.adapted import AdaptedClassifier
 from foible.domains import Domain, RealImages
 from foible.registry import build
 from foible.training.augment import Augmentation
@@ -96,7 +96,7 @@ class ClassifierLearner:
         return dict(self.network.state_dict())
 
     @staticmethod
-    def figures(model: ModuleClassifier, images: Images, labels: Tensor) -> dict[str, Tensor]:
+    def figures(model: AdaptedClassifier, images: Images, labels: Tensor) -> dict[str, Tensor]:
         """Figures of the stored model on test images, per image."""
         return {"test_accuracy": (model(images).argmax(1) == labels).float()}
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from foible.classifiers.adapted import AdaptedClassifier
 from foible.classifiers.last_features import LastFeatures
-from foible.classifiers.module import ModuleClassifier
 from foible.domains import Domain
 from foible.errors import ModelError
 from foible.types import Images
@@ -33,7 +33,7 @@ class Features(nn.Module):
 class ClassifierFeatures(Features):
     """What a classifier's last linear layer is given."""
 
-    def __init__(self, classifier: ModuleClassifier) -> None:
+    def __init__(self, classifier: AdaptedClassifier) -> None:
         super().__init__()
         self.last = LastFeatures(classifier)
         self.name, self.num_features = f"last features of {classifier.name}", self.last.size

@@ -8,7 +8,7 @@ import torch
 from PIL import Image
 
 from foible.domains import RealImages
-from foible.domains.images import to_bytes
+from foible.images import to_bytes
 from foible.protocols import Encoder, Generator
 from foible.types import Images
 

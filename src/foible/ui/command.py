@@ -10,7 +10,7 @@ from typing import Any
 import tomli_w
 
 from foible.campaign.spec import Recipe
-from foible.classifiers.settings import spoken
+from foible.classifiers.adapting.settings import spoken
 
 PLAIN = re.compile(r"(?!(true|false|inf|nan)$)[A-Za-z][\w-]*")
 NAMED = ("attempts", "seed")  # values that have an option of their own

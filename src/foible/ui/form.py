@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from foible.campaign.spec import Recipe, load_recipe
-from foible.classifiers.settings import SPOKEN, read_settings, spoken
+from foible.classifiers.adapting.settings import SPOKEN, read_settings, spoken
 from foible.errors import FoibleError, RecipeError
 from foible.registry import build
 from foible.searches.extent import EXTENTS

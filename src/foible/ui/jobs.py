@@ -19,11 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 import tomli_w
 from filelock import FileLock, Timeout
 
 from foible.errors import FoibleError, RecipeError, StoreError
-from foible.store.layout import Layout, disk_errors
+from foible.files import disk_errors
+from foible.store.layout import Layout
 from foible.ui.shelf import Shelf
 
 AT_ONCE = 2  # runs that may be going at the same time
@@ -118,12 +120,11 @@ def process_of(layout: Layout) -> int | None:
 
 
 def _command_of(process: int) -> list[str]:
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{process}/cmdline").read_text(errors="replace").split("\0")
-    if Path("/proc/self").exists():
+    """The words of a process's command; none when it is gone or not ours to see."""
+    try:
+        return list(psutil.Process(process).cmdline())
+    except (psutil.Error, ValueError, OverflowError):  # a note may hold any number
         return []
-    shown = subprocess.run(["ps", "-o", "args=", "-p", str(process)], capture_output=True, text=True, check=False)
-    return shown.stdout.split()
 
 
 def _locked(layout: Layout) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from foible.classifiers.settings import SPOKEN, read_setting
+from foible.classifiers.adapting.settings import SPOKEN, read_setting
 from foible.errors import RecipeError
 
 LONGEST = {"classes": 40_000}  # characters of a field; 300 where nothing is said

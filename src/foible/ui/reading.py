@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from foible.classifiers.settings import SPOKEN
+from foible.classifiers.adapting.settings import SPOKEN
 from foible.errors import FoibleError, RecipeError
 from foible.ui.form import DEFAULTS, SetUp, set_up
 from foible.ui.offers import Offers

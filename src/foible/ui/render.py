@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -11,10 +10,10 @@ from typing import Any
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from numpy.typing import NDArray
-from PIL import Image
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from foible.images import png
 from foible.report import wording
 from foible.ui.history import History
 from foible.ui.jobs import Jobs
@@ -69,13 +68,6 @@ def html(template: str, **values: Any) -> str:
 def page(template: str, status: int = 200, **values: Any) -> HTMLResponse:
     """A whole page."""
     return HTMLResponse(html(template, **values), status_code=status)
-
-
-def png(pixels: NDArray[np.uint8]) -> bytes:
-    """Pixels (H, W) or (H, W, 3) as a PNG."""
-    buffer = io.BytesIO()
-    Image.fromarray(pixels).save(buffer, "PNG")
-    return buffer.getvalue()
 
 
 def picture(pixels: NDArray[np.uint8]) -> Response:

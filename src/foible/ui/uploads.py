@@ -8,9 +8,10 @@ from typing import Any
 
 from starlette.requests import Request
 
-from foible.classifiers.reference import recognise
+from foible.classifiers.kinds.recognise import recognise
 from foible.errors import FoibleError, ModelError
-from foible.store.layout import Layout, disk_errors
+from foible.files import disk_errors
+from foible.store.layout import Layout
 from foible.ui.sessions import Session, Upload
 from foible.zoo.files import read_model_file
 

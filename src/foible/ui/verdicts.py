@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from foible.types import Verdict
+from foible.types import Verdict, everyone_accepts
 
 JUDGE = "judge"
 
@@ -30,10 +31,9 @@ class Question:
     reasons: tuple[Reason, ...]
 
 
-def decided(verdicts: Sequence[Verdict], about: str) -> bool | None:
+def decided(verdicts: Sequence[Verdict], about: Literal["image", "label"]) -> bool | None:
     """The validators' answer about the image or the label; None when none was asked."""
-    said = [v.accepted for v in verdicts if v.about == about]
-    return all(said) if said else None
+    return everyone_accepts(verdicts, about) if any(v.about == about for v in verdicts) else None
 
 
 def reasons(verdicts: Sequence[Verdict], about: str, expected: str) -> tuple[Reason, ...]:

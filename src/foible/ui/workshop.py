@@ -19,10 +19,10 @@ from foible.campaign import Campaign, Recipe, assemble, check, load_recipe
 from foible.campaign.along import Path as ImagePath
 from foible.campaign.along import path_to_failure
 from foible.campaign.estimate import evaluations_per_second
-from foible.classifiers.probe import Line
+from foible.classifiers.adapting.probe import Line
 from foible.domains import Domain, real_images
-from foible.domains.images import to_bytes
 from foible.errors import FoibleError, ModelError
+from foible.images import to_bytes
 from foible.protocols import Encoder, Generator
 from foible.store import Run
 from foible.types import Finding, Images

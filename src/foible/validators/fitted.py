@@ -9,7 +9,7 @@ from pathlib import Path
 
 from torch import Tensor
 
-from foible.classifiers.module import ModuleClassifier
+from foible.classifiers.adapted import AdaptedClassifier
 from foible.digest import sha256
 from foible.domains import Domain
 from foible.errors import ModelError
@@ -67,7 +67,7 @@ def judge_is_there(domain: Domain) -> bool:
     return domain.judge in entries() or Path(domain.judge).is_file()
 
 
-def references(names: Sequence[str]) -> tuple[list[ModuleClassifier], dict[str, str]]:
+def references(names: Sequence[str]) -> tuple[list[AdaptedClassifier], dict[str, str]]:
     """Reference classifiers by zoo name or file, and the sha256 of each file."""
     paths = [entry(n).path() if n in entries() else Path(n) for n in names]
     models = [load_model(path, "classifiers", name) for name, path in zip(names, paths, strict=True)]

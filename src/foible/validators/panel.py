@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from foible.batching import Chunks
+from foible.classifiers.adapted import AdaptedClassifier
 from foible.classifiers.last_features import LastFeatures
-from foible.classifiers.module import ModuleClassifier
 from foible.types import Images
 from foible.validators.scored import CHUNK
 
@@ -40,7 +40,7 @@ class Panel:
         temperatures: what each one's logits are divided by, so that its probabilities can be believed; (R,).
     """
 
-    def __init__(self, classifiers: Sequence[ModuleClassifier], temperatures: Tensor | None = None) -> None:
+    def __init__(self, classifiers: Sequence[AdaptedClassifier], temperatures: Tensor | None = None) -> None:
         self.members = [LastFeatures(c) for c in classifiers]
         self.temperatures = torch.ones(len(self.members)) if temperatures is None else temperatures
         self.chunks = Chunks(CHUNK)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -21,17 +22,18 @@ def logit(scores: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Tensors:
-    """A few named tensors that are stored together under a prefix."""
+    """A few named tensors that are stored together: `part` is what model files call them, whatever the class is called."""
+
+    part: ClassVar[str]
 
     @classmethod
     def stored(cls, tensors: Mapping[str, Tensor]):  # type: ignore[no-untyped-def]
         """Take one's own out of a file's."""
-        prefix = cls.__name__.lower()
-        return cls(**{f.name: tensors[f"{prefix}.{f.name}"] for f in fields(cls)})
+        return cls(**{f.name: tensors[f"{cls.part}.{f.name}"] for f in fields(cls)})
 
     def named(self) -> dict[str, Tensor]:
         """As they go into a file."""
-        return {f"{type(self).__name__.lower()}.{f.name}": getattr(self, f.name) for f in fields(self)}
+        return {f"{self.part}.{f.name}": getattr(self, f.name) for f in fields(self)}
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class Closeness(Tensors):
 
     This is the Mahalanobis distance of Lee et al. (NeurIPS 2018) in the directions in which real images vary most.
     """
+
+    part: ClassVar[str] = "closeness"
 
     middle: Tensor  # (size,)
     whiten: Tensor  # (size, kept): to directions in which real images of a class have spread one
@@ -57,6 +61,8 @@ class Closeness(Tensors):
 @dataclass(frozen=True)
 class Head(Tensors):
     """One hidden layer on the panel's whitened features: valid or not."""
+
+    part: ClassVar[str] = "head"
 
     inner: Tensor  # (hidden, kept)
     inner_bias: Tensor
@@ -89,6 +95,10 @@ class Fusion(Tensors):
 class ImageFusion(Fusion):
     """Is the image valid?"""
 
+    part: ClassVar[str] = "imagefusion"
+
 
 class LabelFusion(Fusion):
     """Is the label kept?"""
+
+    part: ClassVar[str] = "labelfusion"

@@ -17,6 +17,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from foible.errors import ModelError, RecipeError, did_you_mean
+from foible.files import replacing
 from foible.registry import find, table
 
 
@@ -36,10 +37,9 @@ def save_model(path: Path, header: Header, tensors: Mapping[str, Tensor], dtype:
     """Write a model file; floating-point weights are stored in half precision unless told otherwise."""
     stored = {k: v.detach().to(dtype if v.is_floating_point() else v.dtype).contiguous() for k, v in tensors.items()}
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".part")
-    save_file(stored, partial, metadata={"foible": header.model_dump_json()})
-    partial.chmod(0o644)  # safetensors keeps its files from others
-    partial.replace(path)
+    with replacing(path) as partial:
+        save_file(stored, partial, metadata={"foible": header.model_dump_json()})
+        partial.chmod(0o644)  # safetensors keeps its files from others
 
 
 def read_model_file(path: Path) -> tuple[Header, dict[str, Tensor]]:

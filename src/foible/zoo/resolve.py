@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from foible.classifiers.kinds.recognise import is_own_model
 from foible.classifiers.load import load_classifier
-from foible.classifiers.reference import is_own_model
 from foible.digest import sha256
 from foible.domains import Domain, RealImages
 from foible.errors import RecipeError, did_you_mean

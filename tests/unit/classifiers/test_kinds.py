@@ -8,7 +8,7 @@ import torch
 
 from foible.classifiers.load import load_classifier
 from foible.digest import sha256
-from foible.errors import FoibleError, MissingExtra, ModelError, RecipeError
+from foible.errors import FoibleError, MissingExtra, ModelError
 from foible.types import Capability
 
 MEANS = torch.nn.Sequential(torch.nn.AvgPool2d((6, 2)), torch.nn.Flatten())
@@ -45,13 +45,17 @@ def test_same_weights_same_scores(files, bars, real, suffix):
         assert float(images.grad.abs().sum()) > 0
     if ACTIVATIONS in classifier.offers:
         layer = next(name for name in classifier.layers() if "average" in name or "conv" in name.lower())
-        bars_seen = classifier.activations(images.detach(), [layer])[layer].flatten(1)
-        assert torch.allclose(bars_seen, images.detach().mean((1, 2)).unflatten(1, (3, 2)).mean(2), atol=1e-5)
-        with pytest.raises(RecipeError, match="no layer 'nowhere'"):
-            classifier.activations(images.detach(), ["nowhere"])
+        logits, seen = classifier.inspect(images.detach(), [layer])
+        assert torch.allclose(logits, expected, atol=TOLERANCE)
+        assert torch.allclose(
+            seen[layer].flatten(1), images.detach().mean((1, 2)).unflatten(1, (3, 2)).mean(2), atol=1e-5
+        )
+        with pytest.raises(ModelError, match="no layer 'nowhere'"):
+            classifier.inspect(images.detach(), ["nowhere"])
     else:
+        assert classifier.layers() == ()
         with pytest.raises(ModelError, match="no activations"):
-            classifier.activations(images.detach(), ["average"])
+            classifier.inspect(images.detach(), ["average"])
 
 
 def test_float_and_quantised_side_by_side(files, bars, real, tmp_path):

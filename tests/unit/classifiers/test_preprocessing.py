@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from foible.classifiers.preprocessing import Preprocessing
-from foible.classifiers.scores import class_columns, class_order, output_kind, to_logits
+from foible.classifiers.adapting.preprocessing import Preprocessing
+from foible.classifiers.adapting.scores import class_columns, class_order, output_kind, to_logits
 from foible.errors import RecipeError
 
 HALF = torch.full((1, 1, 2, 2), 0.5)

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import nn
 
+from foible.classifiers.adapted import AdaptedClassifier
+from foible.classifiers.adapting.probe import probe
 from foible.classifiers.load import load_classifier, probe_images
-from foible.classifiers.module import ModuleClassifier
-from foible.classifiers.probe import probe
 from foible.errors import ModelError
 
 
@@ -25,7 +25,7 @@ class Around(nn.Module):
 
 def lines_of(bars, real, module, **settings):
     images, labels = probe_images(real)
-    classifier = ModuleClassifier("m", module, bars.classes, **settings)
+    classifier = AdaptedClassifier("m", module, bars.classes, **settings)
     return probe(classifier, images, labels, bars.classes)
 
 
@@ -59,8 +59,8 @@ def test_what_is_wrong_is_named(files, bars, real, module, says):
 
 
 def test_training_mode_is_seen(files, bars, real):
-    classifier = ModuleClassifier("m", files.module(), bars.classes)
-    classifier.module.train()
+    classifier = AdaptedClassifier("m", files.module(), bars.classes)
+    classifier.network.module.train()
     images, labels = probe_images(real)
     assert any("training mode" in line.message for line in probe(classifier, images, labels, bars.classes))
 

@@ -216,9 +216,13 @@ def test_same_scores_gradients_and_activations_as_in_process(bars, files):
     for classifier in (inside, outside):
         seen = images.clone().requires_grad_()
         classifier(seen)[:, 1].sum().backward()
-        gradients.append(seen.grad)
-        assert torch.equal(classifier.activations(images, ["average"])["average"], files.module().average(images))
-    assert torch.equal(*gradients)
+        watched = images.clone().requires_grad_()
+        logits, activations = classifier.inspect(watched, ["average"])
+        assert torch.equal(activations["average"], files.module().average(images))
+        (logits[:, 0].sum() + activations["average"].square().sum()).backward()
+        gradients.append((seen.grad, watched.grad))
+    for inner, outer in zip(*gradients, strict=True):
+        assert torch.equal(inner, outer) and float(inner.abs().sum()) > 0
     large = torch.rand(200_000, 1, 6, 6)  # more than the first block of shared memory holds
     assert torch.equal(inside(large), outside(large))
     inside.close()

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from foible.classifiers.module import ModuleClassifier
+from foible.classifiers.adapted import AdaptedClassifier
 from foible.domains import Domain
 from foible.errors import ModelError
 from foible.training.features import ClassifierFeatures, features_for
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(find_spec("torchmetrics") is None, reason="needs
 def features():
     """Features that are the image's first four pixels, so that FID can be computed by hand."""
     network = nn.Sequential(nn.Flatten(), nn.Linear(4, 3))
-    return ClassifierFeatures(ModuleClassifier("tiny", network, ("a", "b", "c")))
+    return ClassifierFeatures(AdaptedClassifier("tiny", network, ("a", "b", "c")))
 
 
 def batches(mean, seed=0):

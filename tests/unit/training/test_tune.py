@@ -3,7 +3,7 @@ import tomllib
 import pytest
 from torch import nn
 
-from foible.classifiers.module import ModuleClassifier
+from foible.classifiers.adapted import AdaptedClassifier
 from foible.errors import RecipeError, StoreError
 from foible.testing.toys import write_toy_images
 from foible.training.features import ClassifierFeatures
@@ -38,7 +38,7 @@ def test_tuning_finds_the_learning_rate_that_learns(tmp_path):
 
 def test_generators_are_tuned_toward_kid_and_the_extractor_is_named(tmp_path, monkeypatch):
     root = write_toy_images(tmp_path / "toys", per_class=30)
-    judge = ModuleClassifier("judge", nn.Sequential(nn.Flatten(), nn.Linear(36, 3)), ("left", "middle", "right"))
+    judge = AdaptedClassifier("judge", nn.Sequential(nn.Flatten(), nn.Linear(36, 3)), ("left", "middle", "right"))
     monkeypatch.setattr("foible.training.tune.features_for", lambda domain: ClassifierFeatures(judge))
     start = TrainingRecipe(
         family="vae",

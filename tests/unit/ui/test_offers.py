@@ -6,8 +6,8 @@ import pytest
 from PIL import Image
 
 from foible.domains import load_domain, real_images
-from foible.domains.images import to_bytes
 from foible.errors import FoibleError
+from foible.images import to_bytes
 from foible.ui.offers import make_offers
 from foible.zoo import entry
 from foible.zoo.files import read_model_file, save_model

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import nn
 
-from foible.classifiers.module import ModuleClassifier
+from foible.classifiers.adapted import AdaptedClassifier
 from foible.validators.panel import Panel, Sight
-from foible.validators.parts import Closeness, Fusion, Head, ImageFusion, logit
+from foible.validators.parts import Closeness, Fusion, Head, ImageFusion, LabelFusion, logit
 from foible.validators.scored import CHUNK, Percentile, Scored
 
 
@@ -67,7 +67,7 @@ def test_the_threshold_itself_is_accepted():
 def linear(name, scale):
     module = nn.Sequential(nn.Flatten(), nn.Linear(4, 2, bias=False))
     module[1].weight.data = torch.tensor([[1.0, 0, 0, 0], [0, 1.0, 0, 0]]) * scale
-    return ModuleClassifier(name, module, ("a", "b"))
+    return AdaptedClassifier(name, module, ("a", "b"))
 
 
 def test_a_panel_votes_with_believable_probabilities():
@@ -85,3 +85,16 @@ def test_what_the_panel_sees_does_not_depend_on_neighbours():
     whole = panel(images)
     alone = torch.cat([panel(i[None]).votes for i in images])
     assert torch.equal(whole.votes, alone)
+
+
+def test_names_in_model_files_do_not_follow_class_names():
+    """Judges lie in files under these names: a class may be renamed, they may not."""
+    parts = {Closeness: "closeness", Head: "head", ImageFusion: "imagefusion", LabelFusion: "labelfusion"}
+    assert {kind: kind.part for kind in parts} == parts
+
+    class Renamed(LabelFusion):
+        pass
+
+    kept = LabelFusion(torch.ones(2), torch.zeros(())).named()
+    assert set(kept) == {"labelfusion.weights", "labelfusion.bias"}
+    assert torch.equal(Renamed.stored(kept).weights, torch.ones(2))

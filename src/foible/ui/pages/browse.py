@@ -8,9 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from foible.metrics.pairs import ClassPair
+from foible.metrics.pairs import class_pairs
 from foible.report.page import LISTED, confusion_matrix
-from foible.store import Run
 from foible.store.answers import read_answers
 from foible.ui.live import state_of
 from foible.ui.pages.cards import card
@@ -31,7 +30,7 @@ def browse(request: Request) -> Response:
         pages = max(1, math.ceil(len(found) / PAGE))
         number = min(chosen.page, pages)
         shown = found[(number - 1) * PAGE : number * PAGE]
-        pairs = confusions(run)
+        pairs = class_pairs(lines)
         return page(
             "browse",
             here="runs",
@@ -54,15 +53,6 @@ def browse(request: Request) -> Response:
             labels=sorted({p.label for p in pairs}),
             predictions=sorted({p.predicted for p in pairs}),
         )
-
-
-def confusions(run: Run) -> tuple[ClassPair, ...]:
-    """Which class is taken for which in this run, most frequent first."""
-    counts: dict[tuple[int, int], int] = {}
-    for line in run.index():
-        counts[line.label, line.predicted] = counts.get((line.label, line.predicted), 0) + 1
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return tuple(ClassPair(label, predicted, count) for (label, predicted), count in ordered)
 
 
 routes = [Route("/runs/{name}/findings", browse)]

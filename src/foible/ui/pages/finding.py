@@ -10,12 +10,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from foible.images import png
 from foible.report.wording import percent
 from foible.store import Run
 from foible.store.answers import NOTHING, OTHER, Answers, read_answers
 from foible.types import Finding
 from foible.ui.pages.cards import card
-from foible.ui.render import bench, page, png
+from foible.ui.render import bench, page
 from foible.ui.selection import is_kept, is_valid, read_filter, select
 from foible.ui.verdicts import Question, reasons
 from foible.ui.workshop import sheet

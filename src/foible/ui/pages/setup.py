@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from foible.campaign.estimate import most_evaluations
 from foible.campaign.spec import load_recipe
-from foible.classifiers.settings import SPOKEN
+from foible.classifiers.adapting.settings import SPOKEN
 from foible.errors import RecipeError
 from foible.ui.command import as_table
 from foible.ui.form import DEFAULTS, SetUp, fields_of

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
-from foible.classifiers.archive import whole_file
-from foible.classifiers.hub_cache import hub_folder, torch_hub_file
+from foible.classifiers.kinds.archive import whole_file
+from foible.classifiers.kinds.hub_cache import hub_folder, torch_hub_file
+from foible.classifiers.kinds.weights import read_weights
 from foible.classifiers.network import Facts, ModuleNetwork
-from foible.classifiers.weights import read_weights
 from foible.domains.library import import_torchvision
 from foible.errors import MissingExtra, ModelError, RecipeError, did_you_mean
 
@@ -126,7 +126,7 @@ def _torchvision(name: str, weights: str | None, download: bool) -> Found:
 
 
 def _hugging_face(name: str, weights: str | None, download: bool) -> Found:
-    from foible.classifiers.hub_transformers import load_folder
+    from foible.classifiers.kinds.hub_transformers import load_folder
 
     if weights is not None:
         raise RecipeError("hf: takes no weights beside the name", "name the folder itself: hf:FOLDER")

@@ -14,8 +14,8 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from foible.classifiers.activations import layer_names, record
-from foible.classifiers.archive import Content, torch_content, whole_file
+from foible.classifiers.activations import layer_names, run_and_record
+from foible.classifiers.kinds.archive import Content, torch_content, whole_file
 from foible.classifiers.network import Facts, Precision, first_tensor
 from foible.errors import ModelError
 from foible.types import Capability
@@ -61,7 +61,8 @@ class ExportedNetwork:
     @cached_property
     def unflattened(self) -> nn.Module:
         """The same program with the modules it was exported from."""
-        return torch.export.unflatten(self.program).requires_grad_(False)
+        with torch.inference_mode(False):  # what is made inside inference mode could never lend a gradient
+            return torch.export.unflatten(self.program).requires_grad_(False)
 
     def __call__(self, inputs: Tensor) -> Tensor:
         """Raw scores (N, outputs)."""
@@ -71,9 +72,10 @@ class ExportedNetwork:
         """The names of the modules it was exported from."""
         return layer_names(self.unflattened)
 
-    def activations(self, inputs: Tensor, layers: Sequence[str]) -> Mapping[str, Tensor]:
-        """The outputs of these modules."""
-        return record(self.unflattened, inputs, layers)
+    def inspect(self, inputs: Tensor, layers: Sequence[str]) -> tuple[Tensor, Mapping[str, Tensor]]:
+        """Raw scores and the outputs of these modules."""
+        output, seen = run_and_record(self.unflattened, inputs, layers)
+        return first_tensor(output), seen
 
     def to(self, device: torch.device) -> None:
         """Move to a device."""

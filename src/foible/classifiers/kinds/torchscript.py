@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from foible.classifiers.archive import Content, torch_content, whole_file
+from foible.classifiers.kinds.archive import Content, torch_content, whole_file
 from foible.classifiers.network import Facts, first_tensor
 from foible.errors import ModelError
 from foible.types import Capability
@@ -49,14 +48,6 @@ class TorchScriptNetwork:
     def __call__(self, inputs: Tensor) -> Tensor:
         """Raw scores (N, outputs)."""
         return first_tensor(self.module(inputs))
-
-    def layers(self) -> tuple[str, ...]:
-        """None: torch gives no access to what happens inside."""
-        return ()
-
-    def activations(self, inputs: Tensor, layers: Sequence[str]) -> Mapping[str, Tensor]:  # noqa: ARG002
-        """Not available."""
-        raise ModelError("TorchScript files show no activations", "export the model as .pt2 or ONNX")
 
     def to(self, device: torch.device) -> None:
         """Move to a device."""

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from foible.classifiers.activations import known_layers
-from foible.classifiers.archive import whole_file
+from foible.classifiers.kinds.archive import whole_file
 from foible.classifiers.network import Facts, Precision
 from foible.errors import MissingExtra, ModelError
 from foible.types import Capability
@@ -56,19 +56,21 @@ class OnnxNetwork:
         """Raw scores (N, outputs)."""
         assert self._output is not None
         (scores,) = self._session.run([self._output.name], {self._input.name: _array(inputs)})
-        return torch.from_numpy(scores).to(inputs.device)
+        return _scores(scores, inputs)
 
     def layers(self) -> tuple[str, ...]:
         """The names of all nodes."""
         return tuple(self._nodes)
 
-    def activations(self, inputs: Tensor, layers: Sequence[str]) -> Mapping[str, Tensor]:
-        """The outputs of these nodes, made visible as outputs of the graph."""
+    def inspect(self, inputs: Tensor, layers: Sequence[str]) -> tuple[Tensor, Mapping[str, Tensor]]:
+        """Raw scores and the outputs of these nodes, made visible as outputs of the graph."""
         known_layers(layers, self.layers())
+        assert self._output is not None
         session = self._watching[1] if self._watching[0] == tuple(layers) else self._watch(layers)
-        names = [self._nodes[name] for name in layers]
-        values = session.run(names, {self._input.name: _array(inputs)})
-        return {name: torch.from_numpy(v).to(inputs.device) for name, v in zip(layers, values, strict=True)}
+        names = [self._output.name, *(self._nodes[name] for name in layers)]
+        scores, *values = session.run(names, {self._input.name: _array(inputs)})
+        seen = {name: torch.from_numpy(v).to(inputs.device) for name, v in zip(layers, values, strict=True)}
+        return _scores(scores, inputs), seen
 
     def _watch(self, layers: Sequence[str]) -> Any:
         import onnx
@@ -149,6 +151,12 @@ def _facts(first: Any, path: str) -> Facts:
 
 def _array(inputs: Tensor) -> Any:
     return inputs.detach().cpu().contiguous().numpy()
+
+
+def _scores(array: Any, inputs: Tensor) -> Tensor:
+    """A quantised model may give integers, which are scores all the same."""
+    scores = torch.from_numpy(array).to(inputs.device)
+    return scores if scores.is_floating_point() else scores.float()
 
 
 def _unreadable(path: str, error: Exception) -> ModelError:

@@ -7,21 +7,20 @@ Every request is counted.
 
 from __future__ import annotations
 
-import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from PIL import Image
 from torch import Tensor
 
-from foible.classifiers.connection import Connection, Cost
+from foible.classifiers.kinds.connection import Connection, Cost
 from foible.classifiers.network import Facts
 from foible.errors import ModelError, RecipeError
+from foible.images import png
 from foible.types import Capability
 
 
@@ -43,6 +42,7 @@ class RemoteNetwork:
 
     offers: frozenset[Capability] = frozenset()
     harmless = True  # nothing of it runs here
+    asks = ("send", "field", "answer", "headers")  # the settings that change what it answers
 
     def __init__(
         self,
@@ -86,21 +86,13 @@ class RemoteNetwork:
         scores = torch.from_numpy(np.concatenate(parts))
         return torch.cat([scores, scores[-1:].expand(len(images) - wanted, -1)]).to(inputs.device)
 
-    def layers(self) -> tuple[str, ...]:
-        """None."""
-        return ()
-
-    def activations(self, inputs: Tensor, layers: Sequence[str]) -> Mapping[str, Tensor]:  # noqa: ARG002
-        """Not available."""
-        raise ModelError("an endpoint shows no activations")
-
     def close(self) -> None:
         """Close the connection."""
         self.connection.close()
 
     def _ask(self, images: NDArray[Any]) -> NDArray[np.float32]:
         if self.send == "png":
-            files = [(self.field, (f"{k}.png", _png(image), "image/png")) for k, image in enumerate(images)]
+            files = [(self.field, (f"{k}.png", png(image), "image/png")) for k, image in enumerate(images)]
             content = self.connection.post(len(images), files=files)
         else:
             content = self.connection.post(len(images), json={self.field: images.tolist()})
@@ -130,9 +122,3 @@ def _repeats(images: NDArray[Any]) -> int:
     """How many rows at the end only repeat the last one."""
     same = (images == images[-1:]).all(tuple(range(1, images.ndim)))
     return int(np.argmin(same[::-1]) if not same.all() else len(same)) - 1
-
-
-def _png(image: NDArray[np.uint8]) -> bytes:
-    buffer = io.BytesIO()
-    Image.fromarray(image[:, :, 0] if image.shape[2] == 1 else image).save(buffer, "PNG")
-    return buffer.getvalue()

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from foible.classifiers.scores import class_order, output_kind, share_right
+from foible.classifiers.adapting.scores import class_order, output_kind, share_right
 from foible.errors import FoibleError
 from foible.types import Capability, Images
 

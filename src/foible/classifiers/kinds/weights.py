@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from foible.classifiers.archive import Content, torch_content, whole_file
-from foible.classifiers.exported import plain_tensors_only
+from foible.classifiers.kinds.archive import Content, torch_content, whole_file
+from foible.classifiers.kinds.exported import plain_tensors_only
 from foible.classifiers.network import Facts, ModuleNetwork
 from foible.errors import ModelError, RecipeError
 from foible.registry import find, from_file, is_file_reference, table

@@ -76,28 +76,42 @@ class SandboxedNetwork:
 
     def __call__(self, inputs: Tensor) -> Tensor:
         """Raw scores (N, outputs), differentiable where the model is."""
-        if inputs.requires_grad and Capability.GRADIENT in self.offers:
-            scores: Tensor = _Remotely.apply(inputs, self)  # type: ignore[no-untyped-call]
-            return scores
-        return self.compute("scores", inputs)
+        return self._passed(inputs, ())[0]
 
-    def compute(self, what: str, inputs: Tensor, **others: Tensor) -> Tensor:
-        """One tensor from the worker."""
-        arrays = {"images": as_array(inputs), **{k: as_array(v) for k, v in others.items()}}
-        reply = self.worker.compute({"do": what}, arrays)
-        if what not in reply:
+    def inspect(self, inputs: Tensor, layers: Sequence[str]) -> tuple[Tensor, Mapping[str, Tensor]]:
+        """Raw scores, and what these layers give, each (N, ...); differentiable where the model is."""
+        scores, *values = self._passed(inputs, tuple(dict.fromkeys(layers)))
+        return scores, dict(zip(dict.fromkeys(layers), values, strict=True))
+
+    def _passed(self, inputs: Tensor, layers: tuple[str, ...]) -> tuple[Tensor, ...]:
+        if inputs.requires_grad and torch.is_grad_enabled() and Capability.GRADIENT in self.offers:
+            outputs: tuple[Tensor, ...] = _Remotely.apply(inputs, self, layers)  # type: ignore[no-untyped-call]
+            return outputs
+        return self.outputs(inputs, layers)
+
+    def outputs(self, inputs: Tensor, layers: tuple[str, ...]) -> tuple[Tensor, ...]:
+        """Scores and activations from the worker."""
+        message = {"do": "outputs", "layers": list(layers)}
+        return self._asked(message, {"images": inputs}, [str(k) for k in range(len(layers) + 1)])
+
+    def gradient(self, inputs: Tensor, layers: tuple[str, ...], weights: Sequence[Tensor | None]) -> Tensor:
+        """Gradient of the weighted sum of scores and activations with respect to the inputs."""
+        given = {str(k): w for k, w in enumerate(weights) if w is not None}
+        message = {"do": "gradient", "layers": list(layers)}
+        return self._asked(message, {"images": inputs, **given}, ["gradient"])[0]
+
+    def _asked(
+        self, message: Mapping[str, Any], given: Mapping[str, Tensor], names: Sequence[str]
+    ) -> tuple[Tensor, ...]:
+        reply = self.worker.compute(message, {k: as_array(v) for k, v in given.items()})
+        if not all(name in reply for name in names):
             raise ModelError(f"the worker of '{self.name}' answers nonsense", "its file is hostile or damaged")
-        return torch.from_numpy(reply[what]).to(inputs.device)
+        return tuple(torch.from_numpy(reply[name]).to(given["images"].device) for name in names)
 
     def layers(self) -> tuple[str, ...]:
         """Names under which activations can be asked for."""
         reply = self.worker.ask({"do": "layers"}, self.worker.limits.call_seconds, "name its layers")
         return tuple(str(name) for name in reply.get("layers", ()))
-
-    def activations(self, inputs: Tensor, layers: Sequence[str]) -> Mapping[str, Tensor]:
-        """What these layers give, each (N, ...)."""
-        reply = self.worker.compute({"do": "activations", "layers": list(layers)}, {"images": as_array(inputs)})
-        return {k: torch.from_numpy(v).to(inputs.device) for k, v in reply.items()}
 
     def close(self) -> None:
         """End the worker."""
@@ -105,15 +119,16 @@ class SandboxedNetwork:
 
 
 class _Remotely(torch.autograd.Function):
-    """Scores whose gradient is asked for where the model is."""
+    """Scores and activations whose gradient is asked for where the model is."""
 
     @staticmethod
-    def forward(ctx: Any, inputs: Tensor, network: SandboxedNetwork) -> Tensor:
-        ctx.network = network
+    def forward(ctx: Any, inputs: Tensor, network: SandboxedNetwork, layers: tuple[str, ...]) -> tuple[Tensor, ...]:
+        ctx.network, ctx.layers = network, layers
         ctx.save_for_backward(inputs)
-        return network.compute("scores", inputs)
+        ctx.set_materialize_grads(False)
+        return network.outputs(inputs, layers)
 
     @staticmethod
-    def backward(ctx: Any, *weights: Tensor) -> tuple[Tensor, None]:
+    def backward(ctx: Any, *weights: Tensor | None) -> tuple[Tensor, None, None]:
         (inputs,) = ctx.saved_tensors
-        return ctx.network.compute("gradient", inputs, weights=weights[0]), None
+        return ctx.network.gradient(inputs, ctx.layers, weights), None, None

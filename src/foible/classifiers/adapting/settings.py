@@ -52,7 +52,7 @@ def spoken(settings: Mapping[str, Any]) -> dict[str, str]:
 
 def must_make_sense(settings: Mapping[str, Any]) -> None:
     """Refuse numbers that no model can mean, before one is opened."""
-    from foible.classifiers.preprocessing import Preprocessing
+    from foible.classifiers.adapting.preprocessing import Preprocessing
 
     for name in ("range", "size"):
         if len(settings.get(name, (0, 0))) != 2:

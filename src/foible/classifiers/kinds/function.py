@@ -7,7 +7,7 @@ def predict(images):          # float32 (N, H, W, C), values in [0, 1]
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from foible.classifiers.archive import whole_file
+from foible.classifiers.kinds.archive import whole_file
 from foible.classifiers.network import Facts
 from foible.errors import ModelError, RecipeError
 from foible.registry import from_file, is_file_reference
@@ -48,14 +48,6 @@ class FunctionNetwork:
         if scores.dtype.kind not in "fiub":
             raise ModelError(f"the function gave an array of {scores.dtype}, expected numbers (N, classes)")
         return torch.from_numpy(np.ascontiguousarray(scores, dtype=np.float32)).to(inputs.device)
-
-    def layers(self) -> tuple[str, ...]:
-        """None."""
-        return ()
-
-    def activations(self, inputs: Tensor, layers: Sequence[str]) -> Mapping[str, Tensor]:  # noqa: ARG002
-        """Not available."""
-        raise ModelError("a function shows no activations")
 
 
 def is_function_on_arrays(reference: str) -> bool:

@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from foible.classifiers.adapted import AdaptedClassifier
+from foible.classifiers.adapting.preprocessing import Preprocessing
+from foible.classifiers.adapting.scores import class_order
 from foible.classifiers.network import Facts, Layout, Network
-from foible.classifiers.preprocessing import Preprocessing
-from foible.classifiers.scores import class_order
 from foible.errors import FoibleError, ModelError
 from foible.types import Images
 

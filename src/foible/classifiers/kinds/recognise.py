@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from foible.classifiers.archive import Content, torch_content
-from foible.classifiers.function import is_function_on_arrays
+from foible.classifiers.kinds.archive import Content, torch_content
+from foible.classifiers.kinds.function import is_function_on_arrays
 from foible.errors import ModelError, RecipeError
 from foible.registry import is_file_reference, table
 

@@ -27,7 +27,6 @@ def output_kind(scores: Tensor) -> OutputKind:
 
 def to_logits(scores: Tensor, output: OutputKind) -> Tensor:
     """Logits whose softmax is what the model means; log-probabilities are logits already."""
-    scores = scores.float()
     return scores.clamp_min(SMALLEST).log() if output == "probabilities" else scores
 
 
