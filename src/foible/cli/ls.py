@@ -19,6 +19,7 @@ WHAT = (
     "objectives",
     "oracles",
     "validators",
+    "coverage",
     "runs",
 )
 

@@ -10,7 +10,23 @@ from typing import Any
 
 import typer
 
-from foible.cli import check, demo, export, judge, ls, replay, report, resume, run, survey, test, train, ui, zoo
+from foible.cli import (
+    check,
+    coverage,
+    demo,
+    export,
+    judge,
+    ls,
+    replay,
+    report,
+    resume,
+    run,
+    survey,
+    test,
+    train,
+    ui,
+    zoo,
+)
 from foible.errors import FoibleError
 
 app = typer.Typer(
@@ -52,6 +68,7 @@ VERBS = (
     test.test,
     check.check,
     judge.judge,
+    coverage.coverage,
     ls.ls,
     resume.resume,
     replay.replay,

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from foible.coverage.batch import Batch
 from foible.coverage.criterion import Aiming, Criterion, Obligations, numbers_where
+from foible.coverage.order import Numbers
 from foible.coverage.surrogates import aimed, mean_of_aims, short_of
 from foible.types import State
 
@@ -36,6 +37,10 @@ class Cells(Criterion):
     @abstractmethod
     def covered(self, state: State) -> Tensor:
         """Which cells have been hit (cells,)."""
+
+    @abstractmethod
+    def hits(self, notes: State) -> list[Numbers]:
+        """For each noted input the numbers of the cells it hits, of those that count."""
 
     def counted(self) -> Tensor:
         """Which cells count (cells,)."""
@@ -75,6 +80,11 @@ class SparseCells(Cells):
         """Mark the cells."""
         state["covered"].index_fill_(0, in_memory_order(notes["cells"]), True)
         state["covered"][-1] = False
+
+    def hits(self, notes: State) -> list[Numbers]:
+        """The numbers in the notes."""
+        counted = torch.cat([self.counted(), torch.tensor([False])])
+        return [row[counted[row]].numpy() for row in notes["cells"]]
 
     def gains(self, state: State, notes: State, alone: bool = False) -> Tensor:
         """How many new cells each input hits."""
@@ -124,6 +134,10 @@ class Reach(Cells):
         """Keep the farthest."""
         if len(notes["reach"]):
             torch.maximum(state["farthest"], notes["reach"].amax(0), out=state["farthest"])
+
+    def hits(self, notes: State) -> list[Numbers]:
+        """The cells that each input goes far enough for."""
+        return [row.nonzero()[:, 0].numpy() for row in self.hit(notes["reach"]) & self.counted()]
 
     def gains(self, state: State, notes: State, alone: bool = False) -> Tensor:
         """How many new cells each input hits."""

@@ -34,6 +34,7 @@ from foible.coverage.batch import Batch
 from foible.coverage.cells import Cells
 from foible.coverage.criterion import Aiming
 from foible.coverage.hashing import row_hashes
+from foible.coverage.order import Numbers
 from foible.coverage.sign_objectives import Wish, pair_objective
 from foible.errors import RecipeError
 from foible.types import State
@@ -111,6 +112,10 @@ class SS(Cells):
     def note(self, batch: Batch) -> State:
         """The values themselves (N, units)."""
         return {"values": batch.values.detach().cpu()}
+
+    def hits(self, notes: State) -> list[Numbers]:  # noqa: ARG002
+        """Refused: what an input covers depends on the others."""
+        raise RecipeError(f"coverage '{self.name}' is of pairs of inputs: no input covers anything alone")
 
     def add(self, state: State, notes: State) -> None:
         """Mark what the inputs cover together with the examples and with each other, and keep examples."""
