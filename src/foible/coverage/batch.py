@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -49,6 +49,15 @@ class Batch:
         return Batch(self.scope, self.values[index], self.low[index], self.high[index], self.predicted[index])
 
 
+def joined(batches: Sequence[Batch]) -> Batch:
+    """Several batches of one scope as one."""
+    if len(batches) == 1:
+        return batches[0]
+    columns = zip(*((b.values, b.low, b.high, b.predicted) for b in batches), strict=True)
+    values, low, high, predicted = (torch.cat(column) for column in columns)
+    return Batch(batches[0].scope, values, low, high, predicted)
+
+
 def read(activations: Mapping[str, Tensor], scope: Scope, predicted: Tensor | None = None) -> Batch:
     """Activations (N, ...) by layer as a batch.
 
@@ -67,12 +76,12 @@ def read(activations: Mapping[str, Tensor], scope: Scope, predicted: Tensor | No
             )
     layers = [activations[name] for name in scope.layers]
     values = torch.cat([in_units(layer, scope.unit) for layer in layers], 1)
-    if not bool(values.isfinite().all()):
-        raise DataError("activations hold NaN or infinite values", "look at the model's inputs and weights")
     with torch.no_grad():
         every = [tuple(range(1, layer.ndim)) for layer in layers]
         low = torch.stack([layer.amin(axes) for layer, axes in zip(layers, every, strict=True)], 1)
         high = torch.stack([layer.amax(axes) for layer, axes in zip(layers, every, strict=True)], 1)
+    if not bool((low.isfinite() & high.isfinite()).all()):
+        raise DataError("activations hold NaN or infinite values", "look at the model's inputs and weights")
     return Batch(scope, values, low, high, unknown(len(values)) if predicted is None else predicted)
 
 
@@ -98,6 +107,11 @@ def in_units(layer: Tensor, unit: Unit) -> Tensor:
 def width_of(layer: Tensor, unit: Unit) -> int:
     """How many units a layer's activations have."""
     return in_units(layer[:1].detach(), unit).shape[1]
+
+
+def plain_values(batch: Batch) -> Tensor:
+    """The values (N, units) without gradients, where memories are; the same tensor each time."""
+    return batch.once("plain", lambda: batch.values.detach().cpu())
 
 
 def unknown(count: int) -> Tensor:

@@ -12,9 +12,10 @@ the next, and two inputs. A unit's sign is whether its value exceeds 0; its valu
 
 Coverage is the share of pairs (i, j) of neighbouring layers that some two inputs of the suite cover.
 
-Each input is compared with those before it in its batch and with the examples kept from earlier ones, at most `examples`:
-those with the smallest hash. Of the pairs of inputs that fulfil the condition, at most `compared` in each batch are
-looked at, evenly chosen. Below both numbers the result is exact and does not depend on order; beyond, it is a lower bound. Signs mean little after a ReLU: measure `where="pre"`.
+Each input is compared with examples kept from those before it, at most `examples`: those with the smallest hash; and as
+long as there are fewer, with all before it. Of the pairs of inputs that fulfil the condition, at most
+`compared` in each batch are looked at, evenly chosen. Below both numbers the result is exact and does not depend on order;
+beyond, it is a lower bound. Signs mean little after a ReLU: measure `where="pre"`.
 
 `relaxed` lets up to that share of the condition layer change sign, as DeepConcolic does; each unit that did is then a
 condition.
@@ -22,7 +23,6 @@ condition.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -30,33 +30,24 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from foible.coverage.batch import Batch
+from foible.coverage.batch import Batch, plain_values
 from foible.coverage.cells import Cells
 from foible.coverage.criterion import Aiming
-from foible.coverage.hashing import row_hashes
 from foible.coverage.order import Numbers
+from foible.coverage.pairing import Pairing, Rule, kept, no_rows, paired, parted
 from foible.coverage.sign_objectives import Wish, pair_objective
 from foible.errors import RecipeError
 from foible.types import State
 
-BLOCK = 1 << 13  # pairs of inputs looked at together
 NEAREST = 4  # condition units of each layer that are considered as aims
 
 
 class Matches(NamedTuple):
-    """Pairs of inputs that fulfil the condition between two layers, sorted by the later input."""
+    """Pairs of inputs that fulfil the condition between two layers."""
 
     later: Tensor  # (P,) row of the batch
-    condition: Tensor  # (P, units of the condition layer)
-    decision: Tensor  # (P, units of the decision layer)
-
-
-class Side:
-    """The values and signs of some inputs in two neighbouring layers."""
-
-    def __init__(self, values: Tensor, condition: slice, decision: slice) -> None:
-        self.conditions, self.decisions = values[:, condition].contiguous(), values[:, decision].contiguous()
-        self.condition_signs, self.decision_signs = self.conditions > 0, self.decisions > 0
+    condition: Tensor  # (P, units of the condition layer): those that changed as wanted
+    decision: Tensor  # (P, units of the decision layer): those that changed as wanted
 
 
 @dataclass(eq=False)
@@ -71,8 +62,8 @@ class SS(Cells):
     """
 
     change: float = 1.0
-    examples: int = 200
-    compared: int = 4000
+    examples: int = 64
+    compared: int = 500
     relaxed: float = 0.0
 
     name, title = "ss", "sign-sign coverage"
@@ -101,7 +92,7 @@ class SS(Cells):
         """Nothing covered, no examples."""
         return {
             "covered": torch.zeros(self.cells, dtype=torch.bool),
-            "examples": torch.empty(0, self.profile.scope.units, dtype=self.profile.low.dtype),
+            "examples": no_rows(self.profile.scope.units, self.profile.low.dtype),
             "dropped": torch.zeros((), dtype=torch.int64),
         }
 
@@ -111,7 +102,7 @@ class SS(Cells):
 
     def note(self, batch: Batch) -> State:
         """The values themselves (N, units)."""
-        return {"values": batch.values.detach().cpu()}
+        return {"values": plain_values(batch)}
 
     def hits(self, notes: State) -> list[Numbers]:  # noqa: ARG002
         """Refused: what an input covers depends on the others."""
@@ -119,27 +110,38 @@ class SS(Cells):
 
     def add(self, state: State, notes: State) -> None:
         """Mark what the inputs cover together with the examples and with each other, and keep examples."""
-        state["covered"] |= self._hits(state["examples"], notes["values"], state["covered"])
-        every = torch.cat([state["examples"], notes["values"]])
-        state["examples"], dropped = self._kept(every)
-        state["dropped"] = state["dropped"] + dropped
+        for values in self._stages(state, notes["values"]):
+            state["covered"] |= self._hits(state["examples"], values, state["covered"])
+            state["examples"], dropped = kept(state["examples"], values, self.examples)
+            state["dropped"] = state["dropped"] + dropped
 
-    def _kept(self, rows: Tensor) -> tuple[Tensor, int]:
-        if len(rows) <= self.examples:
-            return rows, 0
-        kept = row_hashes(rows).argsort(stable=True)[: self.examples]
-        return rows[kept], len(rows) - self.examples
+    def _stages(self, state: State, values: Tensor) -> tuple[Tensor, ...]:
+        """First those that are kept whatever they are, then the rest."""
+        room = self.examples - len(state["examples"])
+        return parted(values, room) if 0 < room < len(values) else (values,)
 
     def merged(self, one: State, other: State) -> State:
         """What either covers, and what their examples cover together."""
         covered = one["covered"] | other["covered"]
-        examples, dropped = self._kept(torch.cat([one["examples"], other["examples"]]))
+        examples, dropped = kept(one["examples"], other["examples"], self.examples)
         covered |= self._hits(one["examples"], other["examples"], covered)
         return {"covered": covered, "examples": examples, "dropped": one["dropped"] + other["dropped"] + dropped}
 
     def gains(self, state: State, notes: State, alone: bool = False) -> Tensor:
         """How many new pairs each input covers."""
-        values = notes["values"]
+        now, gained = dict(state), []
+        for values in (notes["values"],) if alone else self._stages(state, notes["values"]):
+            gained.append(self._gains(now, values, alone))
+            now = now if alone else self.merged_with(now, values)
+        return torch.cat(gained)
+
+    def merged_with(self, state: State, values: Tensor) -> State:
+        """The memory after some more inputs; the one given is left as it is."""
+        after = {name: tensor.clone() if name == "covered" else tensor for name, tensor in state.items()}
+        self.add(after, {"values": values})
+        return after
+
+    def _gains(self, state: State, values: Tensor, alone: bool) -> Tensor:
         gained = torch.zeros(len(values), dtype=torch.int64)
         fresh = self._hits(state["examples"], values, state["covered"], alone) & ~state["covered"]
         for number, (a, b) in enumerate(self.pairs):
@@ -148,8 +150,8 @@ class SS(Cells):
             if not len(i):
                 continue
             times = torch.zeros(len(values), len(i), dtype=torch.int32)
-            for m in self._matches(state["examples"], values, number, alone):
-                times.index_add_(0, m.later, (m.condition[:, i] & m.decision[:, j]).to(torch.int32))
+            found = self._matches(state["examples"], values, number, alone)
+            times.index_add_(0, found.later, (found.condition[:, i] & found.decision[:, j]).to(torch.int32))
             seen = times > 0
             gained += (seen if alone else seen & (seen.cumsum(0) == 1)).sum(1)
         return gained
@@ -165,37 +167,26 @@ class SS(Cells):
             cells = self._cells_of(number)
             if covered[cells].all():
                 continue
-            for m in self._matches(earlier, values, number, alone):
-                hits[cells] |= (m.condition.T.float() @ m.decision.float() > 0).flatten()
+            found = self._matches(earlier, values, number, alone)
+            hits[cells] = (found.condition.T.float() @ found.decision.float() > 0).flatten()
         return hits
 
-    def _matches(self, earlier: Tensor, values: Tensor, number: int, alone: bool) -> Iterator[Matches]:
-        """Pairs of inputs that fulfil the condition between two layers, some at a time."""
-        if not len(values):
-            return
+    def _matches(self, earlier: Tensor, values: Tensor, number: int, alone: bool) -> Matches:
+        """Pairs of inputs that fulfil the condition between two layers."""
         a, b = self.pairs[number]
-        others = earlier if alone else torch.cat([earlier, values])
-        by_sign, decide_by_sign = self.wish.condition == "sign", self.wish.decision == "sign"
-        signs, other_signs = _signs(values[:, a]), _signs(others[:, a])
-        changed = (signs.shape[1] - signs @ other_signs.T) / 2
-        most = max(1.0, self.relaxed * signs.shape[1]) if by_sign else 0.0
-        fits = (changed <= most) & (changed > 0 if by_sign else changed == 0)
-        if not alone:
-            fits[:, len(earlier) :] &= torch.ones(len(values), len(values), dtype=torch.bool).tril(-1)
-        x, y = Side(values, a, b), Side(others, a, b)
-        later, other = fits.nonzero(as_tuple=True)
-        if len(later) > self.compared:
-            even = torch.linspace(0, len(later) - 1, self.compared).long()
-            later, other = later[even], other[even]
-        for later, other in zip(later.split(BLOCK), other.split(BLOCK), strict=True):  # noqa: B020
-            if by_sign:
-                condition = x.condition_signs[later] != y.condition_signs[other]
-            else:
-                condition = (x.conditions[later] - y.conditions[other]).abs_() > self.far[a]
-            decision = x.decision_signs[later] != y.decision_signs[other]
-            if not decide_by_sign:
-                decision = ~decision & ((x.decisions[later] - y.decisions[other]).abs_() > self.far[b])
-            yield Matches(later, condition, decision)
+        by_sign = self.wish.condition == "sign"
+        flips = max(1, int(self.relaxed * (a.stop - a.start))) if by_sign else 0
+        alone = alone or len(earlier) >= self.examples
+        found = paired(values, earlier, (a.start, a.stop, b.stop), Rule(flips, self.compared), alone)
+        condition = found.condition if by_sign else self._moved(earlier, values, found, a)
+        if self.wish.decision == "sign":
+            return Matches(found.later, condition, found.decision)
+        return Matches(found.later, condition, ~found.decision & self._moved(earlier, values, found, b))
+
+    def _moved(self, earlier: Tensor, values: Tensor, found: Pairing, part: slice) -> Tensor:
+        """Which units of a layer changed their value (P, units of the layer)."""
+        others = torch.cat([earlier[:, part], values[:, part]])
+        return (values[found.later, part] - others[found.other]).abs_() > self.far[part]
 
     def gaps(self, batch: Batch, state: State) -> tuple[Tensor, Tensor]:
         """Open pairs whose condition is among the nearest of its layer, and how much has to change for them."""
@@ -257,7 +248,3 @@ class VV(SS):
 
     name, title = "vv", "value-value coverage"
     wish = Wish(condition="value", decision="value")
-
-
-def _signs(values: Tensor) -> Tensor:
-    return (values > 0).float() * 2 - 1

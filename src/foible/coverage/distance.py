@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -89,7 +90,8 @@ class DSA(Surprise):
         exact where the product is not.
         """
         traces, half = self.traces[known], self.half[known]
-        place = torch.cat([(half - block @ traces.T).argmin(1) for block in rows.split(BLOCK)]) + known.start
+        places = [torch.addmm(half, block, traces.T, alpha=-1).numpy().argmin(1) for block in rows.split(BLOCK)]
+        place = torch.from_numpy(np.concatenate(places)) + known.start
         return Nearest(place, torch.linalg.vector_norm(rows - self.traces[place], dim=1))
 
 

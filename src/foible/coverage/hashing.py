@@ -30,9 +30,12 @@ def keys(count: int) -> Tensor:
 
 
 def row_hashes(rows: Tensor) -> Tensor:
-    """A 64-bit hash of the values of each row (N, D): equal rows have equal hashes."""
+    """A 64-bit hash of the values of each row (N, D): equal rows have equal hashes.
+
+    The bits of each value times an odd key of its column, summed up and mixed once.
+    """
     bits = rows.detach().to(torch.float32).add(0.0).contiguous().view(torch.int32).to(torch.int64)
-    return mixed((mixed(bits) * (keys(bits.shape[1]) | 1)).sum(1))
+    return mixed(bits.mul_(keys(bits.shape[1]) | 1).sum(1))
 
 
 def _shifted(x: Tensor, by: int) -> Tensor:

@@ -29,7 +29,8 @@ class Kernel(NamedTuple):
     """Traces of a class, whitened by the kernel's covariance."""
 
     whiten: Tensor  # (D, D)
-    traces: Tensor  # (T, D)
+    traces: Tensor  # (D, T)
+    half: Tensor  # (T,): half of their squared lengths
     constant: float  # log of the number of traces and of the kernel's volume
 
 
@@ -82,7 +83,8 @@ class LSA(Surprise):
             whiten = torch.linalg.solve_triangular(factor, torch.eye(width, dtype=torch.float64), upper=False).T
             log_volume = float(factor.diagonal().log().sum())
         constant = math.log(count) + log_volume + width / 2 * math.log(2 * math.pi)
-        return Kernel(whiten, traces @ whiten, constant)
+        white = traces @ whiten
+        return Kernel(whiten, white.T, white.square().sum(1) / 2, constant)
 
     def score(self, traces: Tensor, classes: Tensor) -> Tensor:
         """Minus the log density."""
@@ -91,7 +93,9 @@ class LSA(Surprise):
         for label, rows in groups:
             kernel = self._of_class(label)
             place = exact[rows] @ kernel.whiten
-            parts.append((rows, kernel.constant - (-0.5 * squared_distances(place, kernel.traces)).logsumexp(1)))
+            # minus half of each squared distance, without the input's own length, which is the same for all
+            near = torch.addmm(kernel.half, place, kernel.traces, beta=-1).logsumexp(1)
+            parts.append((rows, kernel.constant + place.square().sum(1) / 2 - near))
         return scattered(parts, traces)
 
     def _of_class(self, label: int) -> Kernel:
@@ -106,8 +110,8 @@ class Mixture(NamedTuple):
     """A mixture of Gaussians."""
 
     log_weights: Tensor  # (K,), with the volume of each
-    means: Tensor  # (K, D)
-    whiten: Tensor  # (K, D, D)
+    whiten: Tensor  # (D, K D): of each, side by side
+    means: Tensor  # (K D,), whitened
 
 
 @dataclass(eq=False)
@@ -146,8 +150,9 @@ class MLSA(Surprise):
                     f"coverage '{self.name}': class {label} has fewer than {LEAST} traces", "profile more inputs"
                 )
             mixture = self.mixtures[label]
-            apart = torch.einsum("nkd,kde->nke", exact[rows][:, None] - mixture.means, mixture.whiten)
-            parts.append((rows, -(mixture.log_weights - 0.5 * apart.square().sum(2)).logsumexp(1)))
+            apart = torch.addmm(mixture.means, exact[rows], mixture.whiten, beta=-1)
+            square = apart.unflatten(1, (len(mixture.log_weights), -1)).square().sum(2)
+            parts.append((rows, -(mixture.log_weights - 0.5 * square).logsumexp(1)))
         return scattered(parts, traces)
 
 
@@ -162,7 +167,9 @@ def _mixture(traces: Tensor, components: int) -> Mixture:
         fitted.fit(traces.numpy())
     whiten = torch.from_numpy(fitted.precisions_cholesky_)
     volume = whiten.diagonal(dim1=1, dim2=2).log().sum(1) - traces.shape[1] / 2 * math.log(2 * math.pi)
-    return Mixture(torch.from_numpy(fitted.weights_).log() + volume, torch.from_numpy(fitted.means_), whiten)
+    means = torch.einsum("kd,kde->ke", torch.from_numpy(fitted.means_), whiten)
+    side_by_side = whiten.transpose(0, 1).flatten(1)
+    return Mixture(torch.from_numpy(fitted.weights_).log() + volume, side_by_side, means.flatten())
 
 
 def cholesky(covariance: Tensor) -> Tensor:
@@ -171,9 +178,3 @@ def cholesky(covariance: Tensor) -> Tensor:
     ridge = (NOISE * spectrum[-1].clamp_min(1e-300) - spectrum[0]).clamp_min(0)
     factor: Tensor = torch.linalg.cholesky(covariance + ridge * torch.eye(len(covariance), dtype=torch.float64))
     return factor
-
-
-def squared_distances(one: Tensor, other: Tensor) -> Tensor:
-    """Squared distances of all rows (N, D) to all rows (T, D), by one matrix product."""
-    square = one.square().sum(1, keepdim=True) + other.square().sum(1) - 2 * (one @ other.T)
-    return square.clamp_min(0)

@@ -15,7 +15,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from foible.coverage.batch import Batch
+from foible.coverage.batch import Batch, plain_values
 from foible.coverage.cells import SparseCells
 from foible.coverage.criterion import Aiming
 from foible.coverage.surrogates import mean_of_aims, short_of
@@ -120,7 +120,7 @@ def tops(batch: Batch, k: int, side: int = 1, ordered: bool = False) -> list[Ten
     """The columns of the k largest (side 1) or smallest (side -1) values of each layer, as `top` gives them."""
 
     def make() -> list[Tensor]:
-        values = side * batch.values.detach().cpu()
+        values = plain_values(batch) if side > 0 else -plain_values(batch)
         return [top(values[:, part], k, ordered) for part in batch.scope.slices]
 
     return batch.once(("tops", k, side, ordered), make)

@@ -12,17 +12,25 @@ the batches and on their size, and two such values cannot be merged.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-from foible.coverage.batch import Batch
+from foible.coverage.batch import Batch, plain_values
 from foible.coverage.criterion import Aiming, Criterion, Obligations
 from foible.coverage.moments import Moments, nothing, of_rows
+from foible.coverage.scope import Scope
 from foible.coverage.surrogates import mean_of_aims
 from foible.errors import RecipeError
 from foible.types import State
+
+
+@lru_cache(maxsize=1)  # both criteria below ask for the same
+def moments_of(values: Tensor, scope: Scope) -> tuple[Moments, ...]:
+    """The moments of each layer's units over a batch (N, units)."""
+    return tuple(of_rows(values[:, part], joint=True) for part in scope.slices)
 
 
 @dataclass(eq=False)
@@ -51,13 +59,12 @@ class NLC(Criterion):
 
     def note(self, batch: Batch) -> State:
         """The values themselves (N, units)."""
-        return {"values": batch.values.detach().cpu()}
+        return {"values": plain_values(batch)}
 
     def add(self, state: State, notes: State) -> None:
         """Take the inputs into mean and covariance."""
-        for number, part in enumerate(self.profile.scope.slices):
-            both = self._moments(state, number).merged(of_rows(notes["values"][:, part], joint=True))
-            state |= self._written(number, both)
+        for number, new in enumerate(moments_of(notes["values"], self.profile.scope)):
+            state |= self._written(number, self._moments(state, number).merged(new))
 
     def gains(self, state: State, notes: State, alone: bool = False) -> Tensor:
         """By how much each input moves the value; it may fall. One after the other takes as many steps as inputs."""
@@ -143,9 +150,9 @@ class GreedyNLC(NLC):
     def add(self, state: State, notes: State) -> None:
         """Take in one batch where it raises a layer's value; a layer that refuses it does not even count its inputs."""
         gain = torch.zeros((), dtype=torch.float64)
-        for number, part in enumerate(self.profile.scope.slices):
+        for number, batch in enumerate(moments_of(notes["values"], self.profile.scope)):
             old = self._moments(state, number)
-            new = old.merged(of_rows(notes["values"][:, part], joint=True))
+            new = old.merged(batch)
             rise = self._norm(new) - self._norm(old)
             if rise > 0:
                 state |= self._written(number, new)

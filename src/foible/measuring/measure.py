@@ -10,10 +10,15 @@ import torch
 from torch import Tensor
 
 from foible.coverage import USUAL, Batch, Criterion, Profile, Scope, fitted, read
+from foible.coverage.batch import joined
 from foible.coverage.order import deepgini
 from foible.errors import DataError, MissingExtra, RecipeError, did_you_mean
 from foible.measuring.suites import Part, Suite
 from foible.registry import build, table
+
+TOGETHER = (
+    1000  # inputs that the criteria take in at once: each of them costs less in larger batches than the model likes
+)
 
 
 @dataclass(frozen=True)
@@ -90,13 +95,25 @@ def cover(classifier: Any, suite: Suite, criteria: Mapping[str, Criterion], scop
     """Let every criterion remember a suite."""
     inputs = labelled = wrong = 0
     uncertain = 0.0
+    waiting: list[Batch] = []
     for seen in watched(classifier, suite, scope):
-        for criterion in criteria.values():
-            criterion.absorb(seen.batch)
+        waiting.append(seen.batch)
+        if sum(map(len, waiting)) >= TOGETHER:
+            waiting = _absorbed(waiting, criteria)
         inputs += len(seen.batch)
         labelled += int((seen.part.labels >= 0).sum())
         wrong += int(seen.wrong.sum())
         uncertain += float(deepgini(seen.probabilities).sum())
     if not inputs:
         raise DataError(f"the suite '{suite.name}' holds no images", "give it some")
+    _absorbed(waiting, criteria)
     return Seen(inputs, labelled, labelled - wrong, uncertain / inputs)
+
+
+def _absorbed(waiting: list[Batch], criteria: Mapping[str, Criterion]) -> list[Batch]:
+    """Let all criteria remember what waits; nothing waits any more."""
+    if waiting:
+        batch = joined(waiting)
+        for criterion in criteria.values():
+            criterion.absorb(batch)
+    return []

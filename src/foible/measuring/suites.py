@@ -14,7 +14,7 @@ from foible.errors import DataError
 from foible.judging.sources import in_batches, submitted
 from foible.types import Images
 
-BATCH = 250  # images at a time: few enough for memory, enough to share what each batch costs
+BATCH = 250  # images at a time: few enough for memory, and about as quick as any
 
 
 @dataclass(frozen=True)
