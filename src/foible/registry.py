@@ -51,6 +51,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
     "objectives": {
         "margin": "foible.objectives.margin:Margin",
         "nearest": "foible.objectives.nearest:Nearest",
+        "stand_in": "foible.objectives.stand_in:StandIn",
     },
     "oracles": {
         "misclassified": "foible.oracles.misclassified:Misclassified",
@@ -61,6 +62,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "descent": "foible.searches.descent:Descent",
         "genetic": "foible.searches.genetic:Genetic",
         "random": "foible.searches.random:Random",
+        "transfer": "foible.searches.transfer:Transfer",
     },
     "learners": {
         "vae": "foible.training.vae:VAELearner",
@@ -77,6 +79,11 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "discriminator": "foible.validators.discriminator:Discriminator",
         "ssim": "foible.validators.ssim:SSIM",
         "human": "foible.validators.human:Human",
+    },
+    "readers": {
+        "ppocr-v6": "foible.validators.readers.ocr:Sixth",
+        "ppocr-v5": "foible.validators.readers.ocr:Fifth",
+        "imagenet": "foible.validators.readers.imagenet:ImageNet",
     },
 }
 

@@ -20,6 +20,7 @@ LAYERS = [
     {"objectives", "searches", "oracles", "validators", "zoo"},
     {"campaign"},
     {"report", "training", "judging", "survey", "api", "testing"},
+    {"benchmark"},
     {"ui"},
     {"cli", "__main__"},
 ]

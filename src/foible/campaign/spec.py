@@ -80,7 +80,7 @@ class Recipe(Strict):
     generator: Part
     classifier: Part  # the tested one
     classifiers: dict[str, Part] = {}  # the other roles: rival, surrogate ... (those named surrogate* are not counted)
-    search: Part = Part(use="genetic")
+    search: Part = Part(use="auto")  # descent where the tested classifier lends gradients, else transfer or genetic
     objective: Part = Part(use="margin")
     oracle: Part = Part(use="misclassified")
     validators: tuple[Part, ...] | None = None  # the domain's judge where there is one; [] = none

@@ -13,6 +13,7 @@ from foible.plain import plain
 
 WHAT = (
     "recipes",
+    "benchmarks",
     "zoo",
     "domains",
     "generators",
@@ -37,7 +38,9 @@ def ls(
         raise RecipeError(f"cannot list '{what}'", did_you_mean(what, WHAT))
     if name is not None:
         return _recipe(what, name)
-    rows = {"recipes": _recipes, "zoo": _zoo, "domains": _domains, "runs": _runs}.get(what, lambda: _table(what))()
+    rows = {"recipes": _recipes, "benchmarks": _benchmarks, "zoo": _zoo, "domains": _domains, "runs": _runs}.get(
+        what, lambda: _table(what)
+    )()
     from rich.table import Table
     from rich.text import Text
 
@@ -52,6 +55,13 @@ def _recipes() -> list[tuple[str, ...]]:
     from foible.campaign import load_recipe, recipe_names
 
     return [(name, load_recipe(name).title) for name in recipe_names()]
+
+
+def _benchmarks() -> list[tuple[str, ...]]:
+    from foible.benchmark import load_matrix, matrix_names
+
+    found = map(load_matrix, matrix_names())
+    return [(matrix.name, matrix.title, f"{len(matrix.cells)} cells") for matrix in found]
 
 
 def _recipe(what: str, name: str) -> int:

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import typer
 
 from foible.cli import (
+    benchmark,
     check,
     compare,
     data,
@@ -118,6 +119,7 @@ VERBS = (
     replay.replay,
     report.report,
     compare.compare,
+    benchmark.benchmark,
     export.export,
     train.train,
     ui.ui,

@@ -32,6 +32,8 @@ class FileVerdict:
     label_name: str
     kept: bool | None
     kept_score: float | None
+    ambiguity: float
+    why: str
 
 
 def judge_files(
@@ -82,21 +84,19 @@ def write_verdicts(path: Path, verdicts: Iterable[FileVerdict]) -> list[FileVerd
 def _verdicts(judge: Judge, domain: Domain, batch: Submitted, expected: list[int | None]) -> Iterator[FileVerdict]:
     known = torch.tensor([e if e is not None else -1 for e in expected])
     said = judge.judgement(batch.images, known)
-    columns = zip(
-        batch.names, expected, said.valid.tolist(), said.validity.tolist(), said.label.tolist(), said.kept.tolist(),
-        said.kept_score.tolist(), strict=True,
-    )  # fmt: skip
-    for name, wanted, valid, validity, label, kept, score in columns:
-        asked = wanted is not None
+    for row, (name, wanted) in enumerate(zip(batch.names, expected, strict=True)):
+        label, valid, asked = int(said.label[row]), bool(said.valid[row]), wanted is not None
         yield FileVerdict(
-            name,
-            wanted,
-            valid,
-            validity,
-            label,
-            domain.classes[label],
-            kept if asked else None,
-            score if asked else None,
+            file=name,
+            expected=wanted,
+            valid=valid,
+            validity=float(said.validity[row]),
+            label=label,
+            label_name=domain.classes[label],
+            kept=bool(said.kept[row]) if asked else None,
+            kept_score=float(said.kept_score[row]) if asked else None,
+            ambiguity=float(said.ambiguity[row]),
+            why=said.why_kept[row] if valid else said.why_valid[row],
         )
 
 
