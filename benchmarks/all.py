@@ -14,6 +14,8 @@ SCRIPTS = [
     ["memory.py"],
     ["sandbox_overhead.py"],
     ["compare_runs.py"],
+    ["coverage_speed.py"],
+    ["coverage_pass.py"],
 ]
 
 for script in SCRIPTS:

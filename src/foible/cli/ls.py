@@ -22,6 +22,7 @@ WHAT = (
     "objectives",
     "oracles",
     "validators",
+    "coverage",
     "runs",
 )
 

@@ -13,7 +13,7 @@ from foible.domains import Domain
 from foible.errors import DataError
 from foible.files import disk_errors, replacing
 from foible.judging.labels import read_labels
-from foible.judging.sources import Submitted, submitted
+from foible.judging.sources import Submitted, in_batches, submitted
 from foible.store.cells import cell
 from foible.validators.judge import Judge
 
@@ -54,7 +54,7 @@ def judge_files(
     """
     given = read_labels(labels, domain) if labels is not None else {}
     judge, used = Judge(domain, calibration), set[str]()
-    for batch in _batches(submitted(path, domain, damaged)):
+    for batch in in_batches(submitted(path, domain, damaged), BATCH):
         keys = [_key(name, given) for name in batch.names]
         used.update(k for k in keys if k is not None)
         expected = [given[k] if k is not None else e for k, e in zip(keys, batch.expected, strict=True)]
@@ -98,21 +98,6 @@ def _verdicts(judge: Judge, domain: Domain, batch: Submitted, expected: list[int
             ambiguity=float(said.ambiguity[row]),
             why=said.why_kept[row] if valid else said.why_valid[row],
         )
-
-
-def _batches(parts: Iterable[Submitted]) -> Iterator[Submitted]:
-    """Files joined and arrays cut into batches."""
-    names: list[str] = []
-    images, expected = torch.empty(0), list[int | None]()
-    for part in parts:
-        names += part.names
-        expected += part.expected
-        images = torch.cat([images, part.images]) if len(images) else part.images
-        while len(names) >= BATCH:
-            yield Submitted(tuple(names[:BATCH]), images[:BATCH], tuple(expected[:BATCH]))
-            names, images, expected = names[BATCH:], images[BATCH:], expected[BATCH:]
-    if names:
-        yield Submitted(tuple(names), images, tuple(expected))
 
 
 def _key(name: str, given: dict[str, int]) -> str | None:

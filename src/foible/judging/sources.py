@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from foible.domains import Domain
@@ -54,6 +55,21 @@ def submitted(path: Path, domain: Domain, damaged: list[str] | None = None) -> I
         yield _file(path, path.name, domain, None)
     else:
         raise DataError(f"no images at '{path}'", "give a folder, an npz file, or a picture")
+
+
+def in_batches(parts: Iterable[Submitted], size: int) -> Iterator[Submitted]:
+    """Files joined and arrays cut into batches of one size; the last may be smaller."""
+    names: list[str] = []
+    images, expected = torch.empty(0), list[int | None]()
+    for part in parts:
+        names += part.names
+        expected += part.expected
+        images = torch.cat([images, part.images]) if len(images) else part.images
+        while len(names) >= size:
+            yield Submitted(tuple(names[:size]), images[:size], tuple(expected[:size]))
+            names, images, expected = names[size:], images[size:], expected[size:]
+    if names:
+        yield Submitted(tuple(names), images, tuple(expected))
 
 
 def _file(path: Path, name: str, domain: Domain, expected: int | None) -> Submitted:
