@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from foible.judging import judge as judge
     from foible.report import summarise as summarise
     from foible.report import write_page as write_page
+    from foible.report.comparison import compare as compare
     from foible.store import Run as Run
     from foible.store import open_run as open_run
     from foible.types import Finding as Finding
@@ -40,6 +41,7 @@ _HOME = {
     "Run": "foible.store",
     "assemble": "foible.campaign",
     "check": "foible.api",
+    "compare": "foible.report.comparison",
     "classifier": "foible.classifiers.load:load_classifier",
     "judge": "foible.judging",
     "load_domain": "foible.domains",

@@ -1,45 +1,64 @@
-"""Run a function over chunks of one fixed shape.
+"""Run a function over chunks of few shapes.
 
-Every chunk is padded to the same number of rows, so that a row's floating-point result does not depend on how
-many neighbours it has. The size is measured (`fastest_chunk`), because on a CPU the fastest chunk is small.
+The last bits of a row's floating-point result may depend on how many rows go through a network with it, and for some
+networks on its position among them. How rows are packed takes care of that (`Packing`): whatever the neighbours are, a row
+gives the same bits. The size is measured (`fastest_chunk`), because on a CPU the fastest chunk is small.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
+from typing import TypeVar
 
 import torch
 from torch import Tensor
 
-ChunkFunction = Callable[..., tuple[Tensor, ...]]
+Rows = TypeVar("Rows", tuple[Tensor, ...], dict[str, Tensor])
 
 CHUNKS = (16, 32, 64, 128, 256)
+GRAIN = 8  # rows: where only multiples of it matter, a chunk is padded to the next one
+
+
+class Packing(StrEnum):
+    """How rows are put together, from quick to careful; which one a pair of networks needs is measured."""
+
+    GRAINS = "grains"  # padded to a multiple of 8 rows: neither their number nor the position matters
+    FULL = "full"  # every chunk padded to the full size: the number of rows matters, the position does not
+    APART = "apart"  # each group of rows in chunks of its own: the position matters too
 
 
 class Chunks:
     """Calls a function on padded chunks; halves the chunk when memory runs out and remembers the new size.
 
     Args:
-        size: rows of every chunk.
+        size: most rows of a chunk.
+        packing: how rows are put together.
         shrunk: told the old and the new size whenever memory has run out: results may differ in their last bits from
             then on, so that a run should note it.
     """
 
-    def __init__(self, size: int, shrunk: Callable[[int, int], None] = lambda _old, _new: None) -> None:
-        self.size, self.shrunk = size, shrunk
+    def __init__(
+        self,
+        size: int,
+        packing: Packing = Packing.FULL,
+        shrunk: Callable[[int, int], None] = lambda _old, _new: None,
+    ) -> None:
+        self.size, self.packing, self.shrunk = size, packing, shrunk
 
-    def __call__(self, function: ChunkFunction, *rows: Tensor) -> tuple[Tensor, ...]:
+    def __call__(self, function: Callable[..., Rows], *rows: Tensor, groups: Tensor | None = None) -> Rows:
         """Apply `function` to tensors that share their first dimension; the results are joined again.
 
         Args:
-            function: takes chunks of the tensors and gives a tuple of tensors with one row per input row.
+            function: takes chunks of the tensors; gives a tuple or a dictionary of tensors with one row per input row.
             rows: at least one tensor of shape (N, ...), all with the same N >= 1.
+            groups: to which group each row belongs (N,), equal ones side by side; left out: each row is a group.
         """
         while True:
             try:
-                return self._run(function, rows)
+                return _joined([self._part(function, rows, *bounds) for bounds in self._bounds(len(rows[0]), groups)])
             except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
                 if not _out_of_memory(error) or self.size == 1:
                     raise
@@ -48,13 +67,34 @@ class Chunks:
                 if torch.cuda.is_available():
                     torch.cuda.empty_cache()
 
-    def _run(self, function: ChunkFunction, rows: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        total = len(rows[0])
-        parts = []
-        for start in range(0, total, self.size):
-            chunk = [_padded(r[start : start + self.size], self.size) for r in rows]
-            parts.append(function(*chunk))
-        return tuple(torch.cat(columns)[:total] for columns in zip(*parts, strict=True))
+    def _bounds(self, total: int, groups: Tensor | None) -> Iterator[tuple[int, int]]:
+        """Where chunks begin and end."""
+        if self.packing is not Packing.APART:
+            yield from ((start, min(start + self.size, total)) for start in range(0, total, self.size))
+            return
+        lengths = [1] * total if groups is None else torch.unique_consecutive(groups, return_counts=True)[1].tolist()
+        begin = 0
+        for length in lengths:
+            yield from ((s, min(s + self.size, begin + length)) for s in range(begin, begin + length, self.size))
+            begin += length
+
+    def _part(self, function: Callable[..., Rows], rows: tuple[Tensor, ...], start: int, end: int) -> Rows:
+        count = end - start
+        grain = self.size if self.packing is Packing.FULL else min(GRAIN, self.size)
+        padded = min(math.ceil(count / grain) * grain, self.size)
+        result = function(*(_padded(r[start:end], padded) for r in rows))
+        if isinstance(result, dict):
+            return {name: value[:count] for name, value in result.items()}
+        return tuple(value[:count] for value in result)
+
+
+def _joined(parts: Sequence[Rows]) -> Rows:
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    if isinstance(first, dict):
+        return {name: torch.cat([part[name] for part in parts]) for name in first}
+    return tuple(torch.cat(columns) for columns in zip(*parts, strict=True))
 
 
 def _padded(rows: Tensor, size: int) -> Tensor:
@@ -73,7 +113,11 @@ def _out_of_memory(error: BaseException) -> bool:
 
 
 def fastest_chunk(
-    run: Callable[[int], None], rounds: Sequence[int], sizes: Sequence[int] = CHUNKS, seconds: float = 1.0
+    run: Callable[[int], None],
+    rounds: Sequence[int],
+    sizes: Sequence[int] = CHUNKS,
+    seconds: float = 1.0,
+    packing: Packing = Packing.FULL,
 ) -> int:
     """The size at which rounds of so many rows cost least, the padding of their last chunk included.
 
@@ -82,6 +126,7 @@ def fastest_chunk(
         rounds: numbers of rows that come at a time, from full lanes to the last one.
         sizes: what to choose from.
         seconds: how long to measure.
+        packing: how rows will be packed, and so what the last chunk of a round costs.
     """
 
     for size in sizes:
@@ -97,6 +142,7 @@ def fastest_chunk(
             break
 
     def cost(size: int) -> float:
-        return sum(math.ceil(rows / size) * quickest[size] for rows in rounds)
+        grain = min(GRAIN, size) if packing is Packing.GRAINS else size
+        return sum(math.ceil(rows / grain) * grain / size * quickest[size] for rows in rounds)
 
     return min(sizes, key=cost)

@@ -34,6 +34,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "lenet4": "foible.classifiers.networks.lenet:lenet4",
         "lenet5": "foible.classifiers.networks.lenet:lenet5",
         "vgg": "foible.classifiers.networks.vgg:VGG",
+        "efficientnet_lite": "foible.classifiers.networks.efficientnet:EfficientNetLite",
         "residual": "foible.classifiers.networks.reference:Residual",
         "all_convolutional": "foible.classifiers.networks.reference:AllConvolutional",
         "separable": "foible.classifiers.networks.reference:Separable",
@@ -68,11 +69,21 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "nlc": "foible.coverage.spread:NLC",
         "nlc-greedy": "foible.coverage.spread:GreedyNLC",
     },
-    "objectives": {"margin": "foible.objectives.margin:Margin"},
-    "oracles": {"misclassified": "foible.oracles.misclassified:Misclassified"},
+    "objectives": {
+        "margin": "foible.objectives.margin:Margin",
+        "nearest": "foible.objectives.nearest:Nearest",
+        "stand_in": "foible.objectives.stand_in:StandIn",
+    },
+    "oracles": {
+        "misclassified": "foible.oracles.misclassified:Misclassified",
+        "targeted": "foible.oracles.targeted:Targeted",
+        "disagree": "foible.oracles.disagree:Disagree",
+    },
     "searches": {
+        "descent": "foible.searches.descent:Descent",
         "genetic": "foible.searches.genetic:Genetic",
         "random": "foible.searches.random:Random",
+        "transfer": "foible.searches.transfer:Transfer",
     },
     "learners": {
         "vae": "foible.training.vae:VAELearner",
@@ -89,6 +100,11 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "discriminator": "foible.validators.discriminator:Discriminator",
         "ssim": "foible.validators.ssim:SSIM",
         "human": "foible.validators.human:Human",
+    },
+    "readers": {
+        "ppocr-v6": "foible.validators.readers.ocr:Sixth",
+        "ppocr-v5": "foible.validators.readers.ocr:Fifth",
+        "imagenet": "foible.validators.readers.imagenet:ImageNet",
     },
 }
 
@@ -148,7 +164,17 @@ def build(heading: str, reference: str, parameters: Mapping[str, Any]) -> Any:
     """A component made from its name and parameters; an unknown parameter is named, not ignored."""
     factory = find(heading, reference)
     refuse_unfit(heading, reference, factory, parameters)
-    return factory(**parameters)
+    try:
+        return factory(**parameters)
+    except FoibleError:
+        raise
+    except Exception as error:
+        if not is_file_reference(reference):
+            raise
+        raise RecipeError(
+            f"{singular(heading)} '{reference}' failed: {type(error).__name__}: {error}",
+            "this is an error in that file: run it with Python to see more",
+        ) from error
 
 
 def refuse_unfit(heading: str, reference: str, factory: Any, parameters: Mapping[str, Any]) -> None:

@@ -6,8 +6,8 @@ One currency: `Images` are float32, NCHW, in [0, 1]. Only generators and classif
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
 from typing import Literal, TypeAlias
 
 import torch
@@ -20,7 +20,7 @@ Latents: TypeAlias = Tensor
 """float32 (N, *latent shape)."""
 
 State: TypeAlias = dict[str, Tensor]
-"""What a search remembers; the first dimension of every tensor is the lane."""
+"""What a search or an objective remembers: named tensors. That of a search has the lane first."""
 
 
 class Capability(StrEnum):
@@ -46,6 +46,10 @@ class Arm(StrEnum):
 
     SEARCH = "search"
     BASELINE = "baseline"
+
+
+TESTED = "tested"
+"""The role of the classifier under test; the others are named in the recipe."""
 
 
 @dataclass(frozen=True)
@@ -76,54 +80,99 @@ class LatentSpace:
 
 
 @dataclass(frozen=True)
-class OriginBatch:
-    """Accepted starting points: attempt numbers (L,), expected labels (L,) and latents (L, *latent)."""
+class Starts:
+    """What searches start from: K origins each, one for most methods, a population for others.
+
+    Attempt numbers (L,), latents (L, K, *latent), labels (L, K) and classes aimed at (L, K), -1 where none is. A label is
+    always a class, because a conditional generator needs one; whether it is *expected* is the oracle's affair.
+    """
 
     attempts: Tensor
-    labels: Tensor
     latents: Latents
+    labels: Tensor
+    targets: Tensor
+
+    @classmethod
+    def none(cls, latent_shape: tuple[int, ...], count: int) -> Starts:
+        """No search, of `count` origins each."""
+        nobody = torch.empty(0, count, dtype=torch.long)
+        return cls(torch.empty(0, dtype=torch.long), torch.empty(0, count, *latent_shape), nobody, nobody)
 
     def __len__(self) -> int:
         return len(self.attempts)
 
-    def rows(self, index: Tensor) -> OriginBatch:
-        """The origins at these positions."""
-        return OriginBatch(self.attempts[index], self.labels[index], self.latents[index])
+    def rows(self, index: Tensor) -> Starts:
+        """The starts of the searches at these positions."""
+        return Starts(self.attempts[index], self.latents[index], self.labels[index], self.targets[index])
+
+    def joined(self, others: Starts) -> Starts:
+        """These and then those."""
+        both = ((getattr(self, f), getattr(others, f)) for f in ("attempts", "latents", "labels", "targets"))
+        return Starts(*(torch.cat(pair) for pair in both))
+
+
+class Want(IntEnum):
+    """What is asked of a candidate, from cheap to dear; each is paid for by the roles it needs."""
+
+    VERDICT = 0  # does it fail? The oracle's roles alone
+    SCORES = 1  # and how good is it? All roles that oracle and objective read
+    GRADIENTS = 2  # and which way is better? The same, and backwards
+    GUIDE = 3  # which way do the free roles say is better? The tested classifier is not asked
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """Candidates that still need a score: latents (M, *latent) and the lane each belongs to (M,)."""
+    """Candidates to be evaluated: latents (M, *latent), and for each (M,) its lane and what is asked of it.
+
+    `origins` says from which of the K origins of its lane a candidate comes (label, target and z0 follow from it).
+    """
 
     latents: Latents
     lanes: Tensor
+    origins: Tensor = None  # type: ignore[assignment]
+    wants: Tensor = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.origins is None:
+            object.__setattr__(self, "origins", torch.zeros_like(self.lanes))
+        if self.wants is None:
+            object.__setattr__(self, "wants", torch.full_like(self.lanes, Want.SCORES))
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """All that is known about a chunk of candidates."""
+    """All that is known about a chunk of candidates, row by row.
+
+    `outputs` holds logits by role, (N, classes), or (N, variations, classes) where a role looks at variations of an
+    image; `activations` what was recorded, role -> layer -> values. `memory` has one row per lane, to be read through
+    `lanes`; `shared` is the same for the whole run.
+    """
 
     latents: Latents
     images: Images
+    origins: Latents
     labels: Tensor
-    outputs: Mapping[str, Tensor]  # logits (N, classes) by classifier name; two entries = differential testing
-
-    @property
-    def logits(self) -> Tensor:
-        """Scores of the first (usually the only) classifier."""
-        return next(iter(self.outputs.values()))
+    targets: Tensor
+    outputs: Mapping[str, Tensor]
+    activations: Mapping[str, Mapping[str, Tensor]] = field(default_factory=dict)
+    lanes: Tensor = field(default_factory=lambda: torch.empty(0, dtype=torch.long))
+    memory: State = field(default_factory=dict)
+    shared: State = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Feedback:
-    """What a search is told about its proposal: scores (M, objectives), lower is better, and failures (M,).
+    """What a search is told about its proposal, row by row.
 
-    `looks` (M,) are evaluations that were spent beside the classifier's own, where the search asks the judge.
+    Scores (M, columns), lower is better, NaN where not asked for; failures (M,); counted work (M,); gradients
+    (M, columns, *latent), zero in the columns that the search does not follow; and what an objective noted.
     """
 
     scores: Tensor
     failed: Tensor
-    looks: Tensor | None = None
+    cost: Tensor
+    gradients: Tensor | None = None
+    notes: State = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -134,29 +183,37 @@ class Budget:
     seconds: float | None = None
 
 
+About: TypeAlias = Literal["image", "label", "steadiness"]
+"""What a verdict is about."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """A validator's word on one image: does the failure count, and the number behind it in [0, 1].
 
-    It is about the "image" (is it of the domain?) or about the "label" (is it kept?), and accepted when the score
-    reaches the threshold.
+    It is about the "image" (is it of the domain?), the "label" (is it kept?) or "steadiness" (do harmless variations
+    leave it a failure?), and accepted when the score reaches the threshold. `why` says it in words.
     """
 
     validator: str
     accepted: bool
     score: float
-    about: Literal["image", "label"] = "image"
+    about: About = "image"
     threshold: float = 0.5
+    why: str = ""
 
 
-def everyone_accepts(verdicts: Iterable[Verdict], about: Literal["image", "label"] | None = None) -> bool:
+def everyone_accepts(verdicts: Iterable[Verdict], about: About | None = None) -> bool:
     """Whether nobody objects: all verdicts accept, or all about the image or the label where that is asked."""
     return all(v.accepted for v in verdicts if about is None or v.about == about)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one attempt ended: a row of the run's table, failures or not."""
+    """How one attempt ended: a row of the run's table, failures or not.
+
+    Label, target (-1: none) and source are those of its first origin; `findings` is how many failures it kept.
+    """
 
     arm: Arm
     attempt: int
@@ -167,11 +224,20 @@ class Outcome:
     evaluations: int = 0
     rounds: int = 0
     best_score: float | None = None
+    target: int = -1
+    findings: int = 0
+
+
+Probabilities: TypeAlias = tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A confirmed failure: what the classifier said before and after, and all that is needed to replay it."""
+    """A confirmed failure: what the classifiers said before and after, and all that is needed to replay it.
+
+    `before` and `after` hold probabilities by role, of the origin and of the failure; `measures` whatever numbers were
+    taken, such as the objective's columns. `number` tells the findings of one attempt apart.
+    """
 
     arm: Arm
     attempt: int
@@ -179,8 +245,8 @@ class Finding:
     predicted: int
     evaluations: int
     rounds: int
-    origin_probabilities: tuple[float, ...]
-    probabilities: tuple[float, ...]
+    before: Mapping[str, Probabilities]
+    after: Mapping[str, Probabilities]
     latent_distance: float
     pixel_distance: float
     latent: Latents
@@ -188,7 +254,21 @@ class Finding:
     image: str
     origin_image: str
     image_sha256: str
+    origin_sha256: str = ""
     verdicts: tuple[Verdict, ...] = ()
+    number: int = 0
+    target: int = -1
+    measures: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def probabilities(self) -> Probabilities:
+        """What the tested classifier says of the failure."""
+        return self.after[TESTED]
+
+    @property
+    def origin_probabilities(self) -> Probabilities:
+        """What the tested classifier says of the origin."""
+        return self.before[TESTED]
 
     @property
     def confidence(self) -> float:

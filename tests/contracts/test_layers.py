@@ -11,7 +11,7 @@ import foible
 
 PACKAGE = Path(foible.__file__).parent
 LAYERS = [
-    {"errors", "types", "digest"},
+    {"errors", "types", "digest", "plain"},
     {"files", "images", "registry", "seeding", "batching", "protocols"},
     {"domains", "sandbox", "metrics", "coverage"},
     {"classifiers"},
@@ -20,6 +20,7 @@ LAYERS = [
     {"objectives", "searches", "oracles", "validators", "zoo"},
     {"campaign"},
     {"report", "training", "judging", "measuring", "survey", "api", "testing"},
+    {"benchmark"},
     {"ui"},
     {"cli", "__main__"},
 ]

@@ -56,7 +56,7 @@ def test_a_disk_that_fills_up_loses_nothing(toy_file, tmp_path):
     """A file-size limit stands in for a full disk: the run stops with a hint, and goes on when there is room."""
     recipe = toy_file(attempts=120, engine={"chunk": 16, "lanes": 8, "checkpoint_seconds": 0.05})
     out = tmp_path / "run"
-    command = f"ulimit -f 150; exec {sys.executable} -m foible run {recipe} --out {out} --quiet"
+    command = f"ulimit -f 400; exec {sys.executable} -m foible run {recipe} --out {out} --quiet"
     full = subprocess.run(
         ["bash", "-c", command], capture_output=True, text=True, timeout=120, env={**os.environ, "OMP_NUM_THREADS": "1"}
     )

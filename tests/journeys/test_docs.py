@@ -37,10 +37,11 @@ def test_code_blocks_run(page, tmp_path, monkeypatch):
 
 def run(command, folder):
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    modules = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(
         command,
         cwd=folder,
-        env={**os.environ, "PATH": path, "PYTHONPATH": str(folder)},
+        env={**os.environ, "PATH": path, "PYTHONPATH": modules},
         capture_output=True,
         text=True,
         timeout=300,

@@ -108,7 +108,7 @@ def test_chunk_shrinks_when_memory_runs_out_and_stays_small():
         return (x,)
 
     shrunk = []
-    chunks = Chunks(16, lambda old, new: shrunk.append((old, new)))
+    chunks = Chunks(16, shrunk=lambda old, new: shrunk.append((old, new)))
     assert chunks(greedy, torch.arange(20))[0].tolist() == list(range(20))
     assert chunks.size == 4 and shrunk == [(16, 8), (8, 4)]
 

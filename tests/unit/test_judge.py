@@ -30,10 +30,10 @@ class WholeStart(ToyEncoder):
         return bars.logit()
 
 
-@pytest.mark.parametrize(("stop", "rounds"), [("first", 1), ("confirmed", 16)])
-def test_failures_that_vanish_when_rounded_are_lost_not_found(toy_images, tmp_path, stop, rounds):
+@pytest.mark.parametrize(("ends", "rounds"), [("first", 1), ("confirmed", 16)])
+def test_failures_that_vanish_when_rounded_are_lost_not_found(toy_images, tmp_path, ends, rounds):
     tiny = {"use": "genetic", "extent": 0.0005, "cap": 1.0}  # never far enough to change the brightest bar
-    recipe = toy_recipe(toy_images, stop=stop, search=tiny, baseline={"attempts": 0}, budget={"evaluations": 275})
+    recipe = toy_recipe(toy_images, ends=ends, search=tiny, baseline={"attempts": 0}, budget={"evaluations": 275})
     run = foible.run(recipe, tmp_path / "run", classifier=Fragile(), generator=WholeStart())
     counts = run.counts()
     assert counts[Status.FOUND] == 0 and counts[Status.LOST] == 9
@@ -95,7 +95,7 @@ def test_nan_in_the_middle_stops_the_run_and_loses_nothing(toy_images, tmp_path)
     run = open_run(tmp_path / "run")
     assert run.state == "failed"
     assert 0 < sum(run.counts().values()) < 60
-    assert foible.run(recipe, tmp_path / "run", classifier=ToyClassifier()).state == "complete"
+    assert foible.run(recipe, tmp_path / "run", classifier=NaNLater(10**9)).state == "complete"
 
 
 def test_an_image_that_cannot_be_read_is_named_before_anything_is_lost(toy_images, tmp_path):
@@ -121,7 +121,7 @@ from foible.types import Verdict
 class Dim:
     """Accepts images that are not too bright."""
 
-    name, looks = "dim", 2
+    name, cost = "dim", 2
 
     def __call__(self, images, labels):
         return [(Verdict("dim", m < {limit}, m, "image", {limit}),) for m in images.mean((1, 2, 3)).tolist()]
@@ -132,14 +132,14 @@ def counted(toy_images, tmp_path, limit, **changes):
     path = tmp_path / f"dim_{str(limit).replace('.', '_')}.py"
     path.write_text(COUNTS.format(limit=limit))
     recipe = toy_recipe(toy_images, validators=[f"{path}:Dim"], baseline={"attempts": 0}, **changes)
-    return foible.run(recipe, tmp_path / f"run-{limit}-{changes.get('stop')}")
+    return foible.run(recipe, tmp_path / f"run-{limit}-{changes.get('steers')}")
 
 
-def test_with_stop_counts_every_finding_counts_and_the_looks_are_paid_for(toy_images, tmp_path):
+def test_a_judge_that_steers_lets_only_what_counts_be_found_and_is_paid_for(toy_images, tmp_path):
     free = counted(toy_images, tmp_path, 0.5)
     bright = [f for f in free.findings() if not f.verdicts[0].accepted]
     assert bright, "without the judge's say, some failures do not count"
-    strict = counted(toy_images, tmp_path, 0.5, stop="counts")
+    strict = counted(toy_images, tmp_path, 0.5, steers=True)
     found = list(strict.findings())
     assert found and all(v.accepted for f in found for v in f.verdicts)
     by_attempt = {f.attempt: f.evaluations for f in free.findings()}
@@ -147,14 +147,14 @@ def test_with_stop_counts_every_finding_counts_and_the_looks_are_paid_for(toy_im
 
 
 def test_nothing_is_found_where_nothing_counts(toy_images, tmp_path):
-    run = counted(toy_images, tmp_path, 0.0, stop="counts")
+    run = counted(toy_images, tmp_path, 0.0, steers=True)
     counts = run.counts()
     assert counts[Status.FOUND] == 0 and not list(run.findings())
 
 
-def test_stop_counts_without_validators_is_refused(toy_images):
+def test_steering_without_validators_is_refused(toy_images):
     with pytest.raises(RecipeError, match="needs validators"):
-        foible.check(toy_recipe(toy_images, stop="counts"))
+        foible.check(toy_recipe(toy_images, steers=True))
 
 
 def test_a_classifier_cannot_be_its_own_judge(toy_images, tmp_path):

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from foible.metrics import class_pairs, evaluations_per_failure, paired, rate, spread
-from foible.metrics.paired import exact_mcnemar
+from foible.metrics.mcnemar import exact_mcnemar
 from foible.types import Arm, Finding, Outcome, Status
 
 

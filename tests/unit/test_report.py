@@ -36,6 +36,7 @@ from foible.store import Run, RunWriter, open_run
 from foible.store.answers import NOTHING, Answer, add_answers
 from foible.store.manifest import Manifest
 from foible.types import Arm, Finding, Outcome, Status, Verdict
+from tests.by_hand import by_tested, record, save_image
 
 HOSTILE = ("<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "[bold]{{ 7*7 }}", "a & b \x07")
 PLAIN = ("cat", "dog", "frog", "ship")
@@ -56,6 +57,7 @@ def manifest(classes: tuple[str, ...]) -> Manifest:
         classes=classes,
         shape=(1, 4, 4),
         chunk=8,
+        packing="full",
         device="cpu",
         threads=1,
         versions={"foible": "0"},
@@ -65,14 +67,16 @@ def manifest(classes: tuple[str, ...]) -> Manifest:
 
 def outcome(arm: Arm, attempt: int, status: Status) -> Outcome:
     spent = {F: 10 * (attempt + 1), H: 100, L: 50, R: 0}[status]
-    return Outcome(arm, attempt, attempt % 4, "pets", status, attempt % 4, spent, spent // 10)
+    return Outcome(
+        arm, attempt, attempt % 4, "pets", status, attempt % 4, spent, spent // 10, findings=int(status is F)
+    )
 
 
 def finding(writer: RunWriter, arm: Arm, attempt: int) -> Finding:
     label, predicted = attempt % 4, (attempt + 1) % 4
     paths = {}
     for kind, brightness in (("origin", 0.2), ("failure", 0.6)):
-        paths[kind] = writer.save_image(f"{arm}-{attempt}-{kind}.png", torch.full((1, 4, 4), brightness))
+        paths[kind] = save_image(writer, f"{arm}-{attempt}-{kind}.png", torch.full((1, 4, 4), brightness))
     likely = tuple(0.7 if k == predicted else 0.1 for k in range(4))
     return Finding(
         arm,
@@ -81,8 +85,8 @@ def finding(writer: RunWriter, arm: Arm, attempt: int) -> Finding:
         predicted,
         10 * (attempt + 1),
         attempt + 1,
-        tuple(0.97 if k == label else 0.01 for k in range(4)),
-        likely,
+        by_tested(*(0.97 if k == label else 0.01 for k in range(4))),
+        by_tested(*likely),
         1.5,
         1.6,
         torch.ones(2),
@@ -90,6 +94,7 @@ def finding(writer: RunWriter, arm: Arm, attempt: int) -> Finding:
         paths["failure"][0].relative_to(writer.layout.folder).as_posix(),
         paths["origin"][0].relative_to(writer.layout.folder).as_posix(),
         paths["failure"][1],
+        paths["origin"][1],
     )
 
 
@@ -108,7 +113,8 @@ def make(tmp_path: Path) -> Maker:
         with RunWriter(tmp_path / "run", manifest(classes)) as writer:
             for arm, statuses in ((Arm.SEARCH, search), (Arm.BASELINE, baseline)):
                 found = [finding(writer, arm, k) for k, status in enumerate(statuses) if status is F]
-                writer.record(
+                record(
+                    writer,
                     [outcome(arm, k, status) for k, status in enumerate(statuses)],
                     [replace(f, verdicts=verdicts) for f in found],
                 )
@@ -257,7 +263,7 @@ def test_an_exchanged_image_is_noticed(make: Maker, tmp_path: Path) -> None:
     run = make()
     images = tmp_path / "run/images"
     (images / "search-0-failure.png").write_bytes((images / "search-0-origin.png").read_bytes())
-    assert "search-0-failure.png has changed since it was found" in render_page(run)
+    assert "search-0-failure.png&#39; has changed since it was stored" in render_page(run)
 
 
 @pytest.mark.parametrize("state", ["running", "out of time", "interrupted", "failed"])

@@ -8,6 +8,7 @@ import torch
 from foible.errors import RecipeError
 from foible.objectives.margin import Margin, margin
 from foible.oracles.misclassified import Misclassified
+from foible.oracles.targeted import Targeted
 from foible.searches.extent import initial_step
 from foible.searches.genetic import Genetic
 from foible.searches.random import Random
@@ -15,15 +16,22 @@ from foible.testing.contracts import play, toy_feedback, toy_lanes
 from foible.types import Evaluation, LatentSpace
 
 
-def evaluation(logits, labels):
-    images = torch.zeros(len(labels), 1, 2, 2)
-    return Evaluation(torch.zeros(len(labels), 3), images, torch.tensor(labels), {"c": torch.tensor(logits)})
+def evaluation(logits, labels, targets=None):
+    images, latents, nobody = torch.zeros(len(labels), 1, 2, 2), torch.zeros(len(labels), 3), [-1] * len(labels)
+    aims = torch.tensor(targets or nobody)
+    return Evaluation(latents, images, latents, torch.tensor(labels), aims, {"tested": torch.tensor(logits)})
 
 
 def test_margin_is_expected_minus_best_other():
     logits = torch.tensor([[3.0, 1.0, 2.0], [3.0, 1.0, 2.0], [5.0, 5.0, 0.0]])
     assert margin(logits, torch.tensor([0, 1, 0])).tolist() == [1.0, -2.0, 0.0]
     assert Margin()(evaluation([[3.0, 1.0, 2.0]], [0])).shape == (1, 1)
+
+
+def test_with_a_target_the_margin_is_how_far_it_is_behind():
+    logits, aims = [[3.0, 1.0, 2.0], [3.0, 1.0, 4.0], [3.0, 1.0, 4.0]], [2, 2, -1]
+    assert Margin()(evaluation(logits, [0, 0, 0], aims))[:, 0].tolist() == [1.0, -1.0, -1.0]
+    assert Targeted()(evaluation(logits, [0, 0, 0], aims)).tolist() == [False, True, False]
 
 
 def test_a_tie_is_not_a_failure():
@@ -94,9 +102,9 @@ def test_best_score_never_gets_worse():
 def test_coordinates_equal_to_the_origin_are_not_mutated():
     search, lanes = Genetic(population=4, survivors=2, extent=0.1), toy_lanes([0])
     state = search.begin(lanes)
-    state["latents"][:, :, 1] = lanes.origins.latents[:, None, 1]
+    state["latents"][:, :, 1] = lanes.origins[:, None, 1]
     after = play(search, lanes, 3, state)
-    assert bool((after["latents"][:, :, 1] == lanes.origins.latents[:, None, 1]).all())
+    assert bool((after["latents"][:, :, 1] == lanes.origins[:, None, 1]).all())
 
 
 @pytest.mark.parametrize(
@@ -110,7 +118,7 @@ def test_settings_that_cannot_work_are_refused(wrong):
 def test_random_takes_the_steps_that_the_genetic_search_may_take():
     search, lanes = Random(batch=4000, extent=0.001, cap=16), toy_lanes([0], (500,))
     smallest = initial_step(0.001, lanes.space)
-    distance = (search.ask(search.begin(lanes), lanes).latents - lanes.origins.latents).norm(dim=1) / 500**0.5
+    distance = (search.ask(search.begin(lanes), lanes).latents - lanes.origins).norm(dim=1) / 500**0.5
     doublings = (distance / smallest).log2().round()
     assert doublings.unique().tolist() == [0, 1, 2, 3, 4]
     assert torch.bincount(doublings.long()).min() > 700, "each about equally often: 800 expected"

@@ -31,7 +31,8 @@ def test_a_resolved_recipe_loads_again_as_itself():
         ({"domain": "mnist"}, "lacks 'generator'", "generator"),
         (MINIMAL | {"attempts": 0}, "'attempts' = 0 is wrong", "concepts"),
         (MINIMAL | {"attempts": "many"}, "'attempts' = 'many' is wrong", ""),
-        (MINIMAL | {"stop": "never"}, "'stop' = 'never' is wrong", ""),
+        (MINIMAL | {"ends": "sometimes"}, "'ends' = 'sometimes' is wrong", ""),
+        (MINIMAL | {"stop": "counts"}, "'stop' is no longer a key", "steers = true"),
     ],
 )
 def test_a_wrong_key_or_value_is_named(facts, message, hint):

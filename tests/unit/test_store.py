@@ -8,12 +8,12 @@ import pytest
 import torch
 
 from foible.errors import RecipeError, StoreError
-from foible.images import read_png
+from foible.images import png_bytes, read_png
 from foible.store import RunWriter, open_run
-from foible.store.images import write_png
 from foible.store.manifest import Manifest, differences, versions
 from foible.store.repair import repair
 from foible.types import Arm, Finding, Outcome, Status, Verdict
+from tests.by_hand import by_tested, record, save_image
 
 
 def manifest(**changes):
@@ -25,6 +25,7 @@ def manifest(**changes):
         "classes": ("a", "b"),
         "shape": (1, 4, 4),
         "chunk": 8,
+        "packing": "full",
     }
     rest = {"device": "cpu", "threads": 1, "versions": versions(), "created": "2026-01-01T00:00:00+00:00"}
     return Manifest(**(facts | rest | changes))
@@ -32,25 +33,25 @@ def manifest(**changes):
 
 def write_finding(writer, attempt, arm=Arm.SEARCH):
     image = torch.full((1, 4, 4), attempt / 255)
-    path, digest = writer.save_image(f"{attempt:06d}-failure.png", image)
-    writer.save_image(f"{attempt:06d}-origin.png", image)
+    path, digest = save_image(writer, f"{attempt:06d}-failure.png", image)
+    save_image(writer, f"{attempt:06d}-origin.png", image)
     finding = Finding(
-        arm, attempt, 0, 1, 40, 3, (0.9, 0.1), (0.2, 0.8), 1.5, 0.5,
+        arm, attempt, 0, 1, 40, 3, by_tested(0.9, 0.1), by_tested(0.2, 0.8), 1.5, 0.5,
         torch.tensor([[0.1, 1 / 3]]), torch.tensor([[0.0, 1e-30]]),
-        f"images/{path.name}", f"images/{attempt:06d}-origin.png", digest, (Verdict("v", True, 0.75, "label", 0.6),),
+        f"images/{path.name}", f"images/{attempt:06d}-origin.png", digest, digest, (Verdict("v", True, 0.75, "label", 0.6),),
     )  # fmt: skip
-    writer.record([outcome(attempt, Status.FOUND, arm)], [finding])
+    record(writer, [outcome(attempt, Status.FOUND, arm)], [finding])
     return finding
 
 
 def outcome(attempt, status=Status.HELD, arm=Arm.SEARCH):
-    return Outcome(arm, attempt, 0, f"image #{attempt}", status, 0, 40, 3, -0.5)
+    return Outcome(arm, attempt, 0, f"image #{attempt}", status, 0, 40, 3, -0.5, findings=int(status is Status.FOUND))
 
 
 def test_what_is_written_is_what_is_read(tmp_path):
     with RunWriter(tmp_path / "run", manifest()) as writer:
         written = write_finding(writer, 7)
-        writer.record([outcome(8), outcome(9, Status.REJECTED)])
+        record(writer, [outcome(8), outcome(9, Status.REJECTED)])
     run = open_run(tmp_path / "run")
     read = run.finding(7)
     assert torch.equal(read.latent, written.latent) and torch.equal(read.origin_latent, written.origin_latent)
@@ -94,17 +95,18 @@ def test_readers_see_a_run_while_it_is_written(tmp_path):
 
 def test_png_keeps_every_eight_bit_value(tmp_path):
     grey = torch.arange(256).float().div(255).view(1, 16, 16)
-    write_png(tmp_path / "grey.png", grey)
+    (tmp_path / "grey.png").write_bytes(png_bytes(grey))
     assert torch.equal(read_png(tmp_path / "grey.png", (1, 16, 16)), grey)
     colour = torch.rand(3, 5, 7, generator=torch.Generator().manual_seed(0)).mul(255).round().div(255)
-    write_png(tmp_path / "colour.png", colour)
+    (tmp_path / "colour.png").write_bytes(png_bytes(colour))
     assert torch.equal(read_png(tmp_path / "colour.png", (3, 5, 7)), colour)
 
 
 def test_checkpoints_go_with_their_outcome(tmp_path):
     with RunWriter(tmp_path / "run", manifest()) as writer:
-        writer.save_checkpoints(Arm.SEARCH, {4: {"x": torch.tensor([1.5])}, 5: {"x": torch.tensor([2.5])}})
-        writer.record([outcome(4)])
+        with writer.transaction():
+            writer.add_checkpoints(Arm.SEARCH, {4: {"x": torch.tensor([1.5])}, 5: {"x": torch.tensor([2.5])}})
+        record(writer, [outcome(4)])
         assert writer.checkpointed(Arm.SEARCH) == {5}
         assert writer.checkpoint(Arm.SEARCH, 5)["x"].tolist() == [2.5]
         assert writer.checkpoint(Arm.SEARCH, 4) is None
@@ -113,7 +115,7 @@ def test_checkpoints_go_with_their_outcome(tmp_path):
 def test_the_same_recipe_goes_on_and_another_is_refused(tmp_path):
     first = manifest()
     with RunWriter(tmp_path / "run", first) as writer:
-        writer.record([outcome(0)])
+        record(writer, [outcome(0)])
     faster = manifest(recipe=first.recipe | {"engine": {"lanes": 99}}, chunk=64)
     with RunWriter(tmp_path / "run", faster) as writer:
         assert writer.done(Arm.SEARCH) == {0}
@@ -190,10 +192,10 @@ def test_repair_drops_findings_whose_image_is_gone(tmp_path):
 
 def test_a_full_disk_is_named(tmp_path, monkeypatch):
     with RunWriter(tmp_path / "run", manifest()) as writer:
-        write_finding(writer, 0)
+        written = write_finding(writer, 0)
         monkeypatch.setattr("pathlib.Path.write_bytes", full)
         with pytest.raises(StoreError, match="No space left") as caught:
-            writer.save_image("x.png", torch.zeros(1, 4, 4))
+            writer.add_finding(written, b"origin", b"failure")
         assert "free some space" in caught.value.hint
     assert open_run(tmp_path / "run").counts()[Status.FOUND] == 1
 

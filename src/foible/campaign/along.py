@@ -8,7 +8,7 @@ import torch
 
 from foible.campaign.assemble import Campaign
 from foible.campaign.evaluate import Evaluator
-from foible.types import Finding, Images
+from foible.types import TESTED, Finding, Images
 
 
 @dataclass(frozen=True)
@@ -23,5 +23,5 @@ def path_to_failure(campaign: Campaign, finding: Finding, steps: int = 21) -> Pa
     """Render equal steps from a finding's origin to its failure, and ask the classifier about each."""
     share = torch.linspace(0, 1, steps).view(-1, *[1] * finding.latent.dim())
     latents = torch.lerp(finding.origin_latent[None], finding.latent[None], share)
-    look = Evaluator(campaign, chunk=8).look(latents, torch.full((steps,), finding.label))
-    return Path(look.images, look.logits.double().softmax(1))
+    shown = Evaluator(campaign, chunk=8).render(latents, torch.full((steps,), finding.label))
+    return Path(shown.images, shown.outputs[TESTED].double().softmax(1))

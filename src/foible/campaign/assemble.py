@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
+from torch import nn
 
-from foible.campaign.spec import Part, Recipe
+from foible.campaign.roles import SURROGATE, make_role, refuse_unfit_roles, with_derived
+from foible.campaign.spec import Part, Recipe, load_recipe
 from foible.classifiers.adapted import AdaptedClassifier
 from foible.digest import weights_digest
 from foible.domains import Domain, RealImages, load_domain, real_images
-from foible.errors import ModelError, RecipeError
-from foible.protocols import Classifier, Generator, Objective, Oracle, Search, Validator
+from foible.domains.made import MadeImages
+from foible.errors import DataError, ModelError, RecipeError, did_you_mean
+from foible.protocols import (
+    Classifier,
+    Digested,
+    Generator,
+    Movable,
+    Objective,
+    Oracle,
+    Role,
+    Search,
+    Suggests,
+    Validator,
+    prefers_real,
+)
 from foible.registry import build, find, singular
 from foible.seeding import Streams
-from foible.types import Arm, Budget
+from foible.types import TESTED, Arm, Budget
 from foible.validators.fitted import judge_is_there
-from foible.zoo import resolve
+from foible.zoo import entries, resolve
 
 
 @dataclass(frozen=True)
@@ -29,7 +45,7 @@ class Campaign:
     domain: Domain
     data: RealImages
     generator: Generator
-    classifier: Classifier
+    roles: Mapping[str, Role]
     objective: Objective
     oracle: Oracle
     validators: tuple[Validator, ...]
@@ -40,9 +56,22 @@ class Campaign:
     digests: dict[str, str]
     device: torch.device
 
+    @property
+    def classifier(self) -> Classifier:
+        """The one under test."""
+        return self.roles[TESTED].classifier
+
+    @property
+    def rank(self) -> int:
+        """The column by which the best failure of an attempt is chosen."""
+        return self.objective.names.index(self.recipe.rank) if self.recipe.rank else 0
+
 
 def assemble(
-    recipe: Recipe, generator: Generator | None = None, classifier: Classifier | torch.nn.Module | None = None
+    recipe: Recipe,
+    generator: Generator | None = None,
+    classifier: Classifier | nn.Module | None = None,
+    classifiers: Mapping[str, Classifier | nn.Module] | None = None,
 ) -> Campaign:
     """Load and build everything a recipe names; live objects take the place of what it says.
 
@@ -50,60 +79,121 @@ def assemble(
         recipe: the campaign as data.
         generator: used instead of the recipe's generator.
         classifier: used instead of the recipe's classifier; a bare torch module gives logits in the domain's class order.
+        classifiers: the same for other roles, by name.
     """
     domain = load_domain(recipe.domain)
-    data = real_images(domain, recipe.data, "test")
-    live_generator, generator_digests = _model(
-        "generators", recipe.generator.use, recipe.generator.parameters, generator
-    )
-    if isinstance(classifier, torch.nn.Module):
-        classifier = AdaptedClassifier(type(classifier).__name__, classifier, domain.classes)
-    live_classifier, classifier_digests = _model(
-        "classifiers", recipe.classifier.use, recipe.classifier.parameters, classifier, domain, data
-    )
-    device = _device(recipe.engine.device)
-    for model in (live_generator, live_classifier):
-        if hasattr(model, "to"):
-            model.to(device)
-    recipe = _with_judge(recipe, domain)
-    validators = tuple(make_validator(v, domain, data) for v in recipe.validators or ())
-    _independent(live_classifier, classifier_digests, validators)
+    maker, generator_digests = _model("generators", recipe.generator, generator)
+    data = _data(recipe, domain, maker)
+    live = {**(classifiers or {}), **({TESTED: classifier} if classifier is not None else {})}
+    tested = _role(TESTED, recipe.classifier, live.get(TESTED), domain, data)
+    recipe = _with_search(recipe, tested.role, domain)
     search = build("searches", recipe.search.use, recipe.search.parameters)
+    recipe = _with_judge(_with_suggestions(recipe, search, domain), domain)
+    made = {TESTED: tested} | {
+        name: _role(name, recipe.classifiers.get(name), live.get(name), domain, data)
+        for name in dict.fromkeys((*recipe.classifiers, *live))
+        if name != TESTED
+    }
+    roles = {name: one.role for name, one in made.items()}
+    digests = {file: digest for one in made.values() for file, digest in one.digests.items()}
+    device = _device(recipe.engine.device)
+    for model in (maker, *(role.classifier for role in roles.values())):
+        if isinstance(model, Movable):
+            model.to(device)
+    validators = tuple(make_validator(v, domain, data) for v in recipe.validators or ())
+    _independent(tested, validators)
+    objective = build("objectives", recipe.objective.use, recipe.objective.parameters)
+    oracle = build("oracles", recipe.oracle.use, recipe.oracle.parameters)
+    roles = with_derived(roles, objective)
+    refuse_unfit_roles(roles, objective, oracle, search)
+    _refuse_unknown_rank(recipe, objective)
     searches, attempts = {Arm.SEARCH: search}, {Arm.SEARCH: recipe.attempts}
     if recipe.baseline.attempts:
-        searches[Arm.BASELINE] = build("searches", recipe.baseline.use, _baseline_parameters(recipe))
+        searches[Arm.BASELINE] = build("searches", recipe.baseline.use, _baseline_parameters(recipe, search))
         attempts[Arm.BASELINE] = min(recipe.attempts, recipe.baseline.attempts)
     return Campaign(
         recipe=recipe,
         domain=domain,
         data=data,
-        generator=live_generator,
-        classifier=live_classifier,
-        objective=build("objectives", recipe.objective.use, recipe.objective.parameters),
-        oracle=build("oracles", recipe.oracle.use, recipe.oracle.parameters),
+        generator=maker,
+        roles=roles,
+        objective=objective,
+        oracle=oracle,
         validators=validators,
         searches=searches,
         attempts=attempts,
         budget=Budget(recipe.budget.evaluations, recipe.budget.seconds),
         streams=Streams(recipe.seed),
-        digests=generator_digests | classifier_digests | _digests(validators),
+        digests=generator_digests | digests | _digests(validators),
         device=device,
     )
 
 
+def _data(recipe: Recipe, domain: Domain, maker: Generator) -> RealImages:
+    """Real images; where there are none, and searches start from samples, those that the generator makes."""
+    try:
+        return real_images(domain, recipe.data, "test")
+    except DataError:
+        if recipe.data is not None or recipe.origins == "real" or (recipe.origins == "auto" and prefers_real(maker)):
+            raise
+    return MadeImages(
+        maker.name, lambda labels, rng: maker.decode(maker.sample(labels, rng), labels), len(domain.classes)
+    )
+
+
+class MadeRole(NamedTuple):
+    """A role, and the digests of what its classifier was made from."""
+
+    role: Role
+    digests: dict[str, str]
+
+
+def _role(
+    name: str, part: Part | None, live: Classifier | nn.Module | None, domain: Domain, data: RealImages
+) -> MadeRole:
+    if isinstance(live, nn.Module):
+        live = AdaptedClassifier(type(live).__name__, live, domain.classes)
+    model, digests = _model("classifiers", part, live, domain, data)
+    return MadeRole(make_role(name, model), digests)
+
+
+def _with_search(recipe: Recipe, tested: Role, domain: Domain) -> Recipe:
+    """The recipe with a search chosen where it leaves the choice: gradients are worth most, then those of others."""
+    if recipe.search.use != "auto":
+        return recipe
+    surrogates = any(name.startswith(SURROGATE) for name in recipe.classifiers) or others_of(recipe, domain)
+    use = "descent" if tested.lends else "transfer" if surrogates else "genetic"
+    return recipe.model_copy(update={"search": Part(use=use, **recipe.search.parameters)})
+
+
+def _with_suggestions(recipe: Recipe, search: Search, domain: Domain) -> Recipe:
+    """The recipe with what its search suggests where it is silent."""
+    if not isinstance(search, Suggests):
+        return recipe
+    suggested = search.suggests(others_of(recipe, domain))
+    if any(name.startswith(SURROGATE) for name in recipe.classifiers):
+        suggested = {k: v for k, v in suggested.items() if k != "classifiers"}
+    changes = {k: v for k, v in suggested.items() if k not in recipe.model_fields_set}
+    return load_recipe(recipe, changes)
+
+
+def others_of(recipe: Recipe, domain: Domain) -> list[str]:
+    """Installed classifiers of the domain that are neither tested nor the judge's, the most accurate first."""
+    apart = {recipe.classifier.use, *domain.references}
+    fitting = [e for e in entries().values() if e.role == "classifiers" and e.domain == domain.name]
+    ranked = sorted(fitting, key=lambda e: -e.figures.get("test_accuracy", 0.0))
+    return [e.name for e in ranked if e.name not in apart]
+
+
 def _model(
-    role: str,
-    use: str,
-    parameters: dict[str, Any],
-    live: Any,
-    domain: Domain | None = None,
-    data: RealImages | None = None,
+    heading: str, part: Part | None, live: Any, domain: Domain | None = None, data: RealImages | None = None
 ) -> tuple[Any, dict[str, str]]:
-    if live is not None and getattr(live, "digests", None):
+    if live is not None and isinstance(live, Digested) and live.digests:
         return live, dict(live.digests)
     if live is not None:
-        return live, {f"{singular(role)} object {getattr(live, 'name', type(live).__name__)}": weights_digest(live)}
-    resolved = resolve(role, use, parameters, domain, data)
+        return live, {f"{singular(heading)} object {getattr(live, 'name', type(live).__name__)}": weights_digest(live)}
+    assert part is not None
+    resolved = resolve(heading, part.use, part.parameters, domain, data)
     return resolved.model, resolved.digests
 
 
@@ -112,9 +202,9 @@ def _with_judge(recipe: Recipe, domain: Domain) -> Recipe:
     if recipe.validators is None:
         judge = (Part(use="judge"),) if judge_is_there(domain) else ()
         recipe = recipe.model_copy(update={"validators": judge})
-    if recipe.stop == "counts" and not recipe.validators:
+    if recipe.steers and not recipe.validators:
         raise RecipeError(
-            'stop = "counts" needs validators to say what counts, and there are none',
+            "steers = true needs validators to say what counts, and there are none",
             'add validators = ["judge"], or pick a domain that has a judge: foible ls zoo',
         )
     return recipe
@@ -130,26 +220,37 @@ def make_validator(part: Part, domain: Domain, data: RealImages) -> Validator:
 
 
 def _digests(validators: tuple[Validator, ...]) -> dict[str, str]:
-    return {file: digest for v in validators for file, digest in getattr(v, "digests", {}).items()}
+    return {file: digest for v in validators if isinstance(v, Digested) for file, digest in v.digests.items()}
 
 
-def _independent(classifier: Classifier, digests: dict[str, str], validators: tuple[Validator, ...]) -> None:
+def _independent(tested: MadeRole, validators: tuple[Validator, ...]) -> None:
     """A classifier may not be its own judge."""
-    shared = set(digests.values()) & set(_digests(validators).values())
+    shared = set(tested.digests.values()) & set(_digests(validators).values())
     if shared:
         raise RecipeError(
-            f"classifier '{classifier.name}' is one of the judge's reference classifiers",
+            f"classifier '{tested.role.classifier.name}' is one of the judge's reference classifiers",
             "test another classifier, or leave the judge out: validators = []",
         )
 
 
-def _baseline_parameters(recipe: Recipe) -> dict[str, Any]:
-    """The random baseline takes its reach from the search it stands beside, unless the recipe says otherwise."""
-    own = recipe.baseline.parameters
-    if recipe.baseline.use != "random":
-        return own
-    shared = {k: v for k, v in recipe.search.parameters.items() if k in {"extent", "cap"}}
-    return shared | own
+def _baseline_parameters(recipe: Recipe, search: Search) -> dict[str, Any]:
+    """The baseline may go as far as the search it stands beside: settings of the same name are shared.
+
+    What the recipe says of the baseline itself comes first.
+    """
+    if recipe.baseline.use == recipe.search.use:
+        return recipe.search.parameters | recipe.baseline.parameters
+    own = inspect.signature(find("searches", recipe.baseline.use)).parameters
+    shared = {name: getattr(search, name) for name in own if hasattr(search, name)}
+    return shared | recipe.baseline.parameters
+
+
+def _refuse_unknown_rank(recipe: Recipe, objective: Objective) -> None:
+    if recipe.rank is not None and recipe.rank not in objective.names:
+        raise RecipeError(
+            f"rank = '{recipe.rank}' is no column of the objective '{recipe.objective.use}'",
+            did_you_mean(recipe.rank, objective.names),
+        )
 
 
 def _device(name: str) -> torch.device:

@@ -9,13 +9,16 @@ import torch
 from torch import Tensor
 
 from foible.campaign.assemble import Campaign
+from foible.campaign.evaluate import Evaluator
+from foible.campaign.rehearse import first_proposal
+from foible.campaign.starts import from_real_images
 from foible.classifiers.adapting.conventions import conventions
 from foible.classifiers.adapting.preprocessing import Preprocessing
 from foible.classifiers.adapting.probe import Line, probe
 from foible.classifiers.adapting.scores import class_order, share_right
 from foible.errors import CheckError
-from foible.protocols import Encoder, Lanes
-from foible.types import Arm, Images, OriginBatch
+from foible.protocols import Encoder
+from foible.types import Arm, Images
 
 PROBES = 200  # real images looked at
 
@@ -83,13 +86,9 @@ def _fit(campaign: Campaign) -> Iterator[Line]:
 
 
 def _budget(campaign: Campaign) -> Iterator[Line]:
-    space, objective = campaign.generator.space, campaign.objective
-    origin = OriginBatch(
-        torch.zeros(1, dtype=torch.long), torch.zeros(1, dtype=torch.long), torch.zeros(1, *space.shape)
-    )
-    lanes = Lanes(origin, space, campaign.streams)
-    for arm, search in campaign.searches.items():
-        first = len(search.ask(search.begin(lanes), lanes).lanes)
+    for arm in campaign.searches:
+        evaluator = Evaluator(campaign, 1, arm=arm)
+        first = int(evaluator.price(first_proposal(campaign, arm)).sum())
         if first > campaign.budget.evaluations:
             yield Line(
                 "wrong",
@@ -97,15 +96,8 @@ def _budget(campaign: Campaign) -> Iterator[Line]:
                 f"the {arm} asks for {first} evaluations at once, the budget is {campaign.budget.evaluations} per origin",
                 "raise budget.evaluations or make the population smaller",
             )
-    if len(objective.names) != 1:
-        yield Line(
-            "wrong",
-            "objective",
-            f"the objective has {len(objective.names)} columns, this search takes one",
-            "pick a search for several objectives",
-        )
     repeats = campaign.attempts[Arm.SEARCH] / max(1, len(campaign.data.labels))
-    if isinstance(campaign.generator, Encoder) and repeats > 1:
+    if from_real_images(campaign) and repeats > 1:
         yield Line(
             "warning",
             "attempts",
@@ -140,7 +132,7 @@ def _generator(campaign: Campaign, images: Images, labels: Tensor) -> Iterator[L
     generator, name = campaign.generator, f"generator '{campaign.generator.name}'"
     labels = labels[:64]
     latents = generator.sample(labels, campaign.streams.at("check"))
-    if isinstance(generator, Encoder):
+    if isinstance(generator, Encoder) and from_real_images(campaign):
         latents = generator.encode(images[:64].to(campaign.device), labels).cpu()
     decoded = _decoded(campaign, latents, labels)
     if tuple(decoded.shape[1:]) != tuple(campaign.domain.shape) or not bool(torch.isfinite(decoded).all()):

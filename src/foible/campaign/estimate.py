@@ -8,20 +8,20 @@ import torch
 
 from foible.campaign.assemble import Campaign
 from foible.campaign.evaluate import Evaluator
-from foible.campaign.prepare import chunk_size
+from foible.campaign.prepare import Rehearsal, batches_of
 
 
 def evaluations_per_second(campaign: Campaign, seconds: float = 0.5) -> float:
-    """Decode, classify and score for a moment, in the chunks that a run would use."""
-    size = chunk_size(campaign)
-    labels = torch.zeros(size, dtype=torch.long)
-    latents = campaign.generator.sample(labels, campaign.streams.at("measure"))
-    evaluator = Evaluator(campaign, size)
-    evaluator(latents, labels)  # the first call pays for warming up
+    """Decode and classify for a moment, in the chunks that a run would use."""
+    batches = batches_of(campaign)
+    rows, evaluator = Rehearsal(campaign, batches.chunk), Evaluator(campaign, *batches)
+    index = torch.arange(batches.chunk)
+    price = int(evaluator.price(rows.proposal(evaluator, index)).sum())
+    rows.evaluated(evaluator, index)  # the first call pays for warming up
     count, begin = 0, time.perf_counter()
     while (elapsed := time.perf_counter() - begin) < seconds or count == 0:
-        evaluator(latents, labels)
-        count += size
+        rows.evaluated(evaluator, index)
+        count += price
     return count / elapsed
 
 

@@ -1,109 +1,265 @@
-"""Evaluate candidates: decode, classify and score, chunk by chunk, keeping only what the search needs.
+"""Evaluate candidates: decode, classify, score and, where asked, go backwards; chunk by chunk, keeping only rows.
 
-Images do not outlive their chunk, so memory does not grow with the number of candidates.
+Images and activations do not outlive their chunk, so memory does not grow with the number of candidates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from foible.batching import Chunks
+from foible.batching import Chunks, Packing
 from foible.campaign.assemble import Campaign
-from foible.errors import ModelError
+from foible.campaign.steer import turned_back
+from foible.errors import ModelError, RecipeError
 from foible.images import rounded
-from foible.protocols import Encoder, Validator
-from foible.types import Evaluation, Feedback, Images, Latents
+from foible.protocols import Encoder, Guided, Inspectable, Lanes, Remembers
+from foible.types import TESTED, Arm, Evaluation, Feedback, Images, Latents, Proposal, Starts, State, Want
 
-JUDGE_CHUNK = 4  # confirmations come a few at a time: a small fixed shape wastes little on padding
+FEW = 4  # confirmations come a few at a time: a small shape wastes little on padding
+MANY = 16  # a search that follows gradients needs few evaluations, and brings them by the dozen
 
 
 @dataclass(frozen=True)
-class Look:
-    """What a few latents look like after 8-bit rounding: images (N, C, H, W) and logits (N, classes)."""
+class Rendered:
+    """What a few latents look like after 8-bit rounding: images (N, C, H, W), and logits (N, classes) by role."""
 
     images: Images
-    logits: Tensor
+    outputs: Mapping[str, Tensor]
 
-
-def counts(validators: Sequence[Validator], images: Images, labels: Tensor) -> list[bool]:
-    """Whether every validator accepts an image and its label, image by image."""
-    shown, labels = rounded(images.cpu()), labels.cpu()
-    said = [v(shown, labels) for v in validators]
-    return [all(verdict.accepted for one in column for verdict in one) for column in zip(*said, strict=True)]
+    def rows(self, index: Tensor) -> Rendered:
+        """Some of them."""
+        return Rendered(self.images[index], {role: logits[index] for role, logits in self.outputs.items()})
 
 
 class Evaluator:
-    """Runs a campaign's networks in chunks of one shape; everything comes back on the CPU."""
+    """Runs a campaign's networks in chunks; everything comes back on the CPU."""
 
-    def __init__(self, campaign: Campaign, chunk: int) -> None:
+    def __init__(self, campaign: Campaign, chunk: int, packing: Packing = Packing.FULL, arm: Arm = Arm.SEARCH) -> None:
         self.campaign = campaign
-        self.chunks = Chunks(chunk)
-        self.few = Chunks(min(JUDGE_CHUNK, chunk))
+        search = campaign.searches[arm]
+        self.follows = search.follows if isinstance(search, Guided) else ()
+        self.chunks = Chunks(chunk, packing)
+        self.few = Chunks(min(MANY if self.follows else FEW, chunk), packing)
+        shown = dict.fromkeys((TESTED, *campaign.oracle.reads))
+        self.shown = tuple(role for role in shown if not campaign.roles[role].free)
+        scored = tuple(dict.fromkeys((*campaign.oracle.reads, *campaign.objective.reads)))
+        self.asked = {
+            Want.VERDICT: campaign.oracle.reads,
+            Want.SCORES: scored,
+            Want.GRADIENTS: scored,
+            Want.GUIDE: tuple(role for role in campaign.objective.reads if campaign.roles[role].free),
+        }
+        self.prices = torch.tensor([self._price(want) for want in Want])
 
-    def __call__(self, latents: Latents, labels: Tensor) -> Feedback:
-        """Scores and failures of candidates."""
-        scores, failed, looks = self._run(self.chunks, self._score, latents, labels)
-        if not bool(torch.isfinite(scores).all()):
-            raise ModelError(
-                f"classifier '{self.campaign.classifier.name}' gave NaN or infinite scores for {int((~torch.isfinite(scores)).sum())} candidates",
-                "an image in [0, 1] must give finite scores: look for a log or a division in the model",
-            )
-        return Feedback(scores, failed, looks)
+    def price(self, proposal: Proposal) -> Tensor:
+        """What each candidate will cost (M,), before the work is done; forward 1, backward 2 per column followed."""
+        return self.prices[proposal.wants]
 
-    def look(self, latents: Latents, labels: Tensor) -> Look:
-        """Images of latents as they would be stored, and what the classifier says of them."""
-        return Look(*self._run(self.few, self._look, latents, labels))
+    def __call__(self, proposal: Proposal, lanes: Lanes, memory: State, shared: State) -> Feedback:
+        """Scores, failures, cost and gradients of candidates."""
+        parts = []
+        for want in proposal.wants.unique().tolist():
+            rows = (proposal.wants == want).nonzero()[:, 0]
+            parts.append((rows, self._rows(Want(want), proposal, rows, lanes.starts, memory, shared)))
+        columns = self._in_order(parts, len(proposal.lanes))
+        self._refuse_nonsense(proposal.wants, columns)
+        if self.follows and "gradients" not in columns:  # a search that follows them is told zero where it did not ask
+            shape = (len(proposal.lanes), columns["scores"].shape[1], *proposal.latents.shape[1:])
+            columns["gradients"] = torch.zeros(shape)
+        notes = {name.removeprefix("note."): v for name, v in columns.items() if name.startswith("note.")}
+        return Feedback(
+            columns["scores"],
+            columns["failed"],
+            self.price(proposal) + columns["judged"],
+            columns.get("gradients"),
+            notes,
+        )
 
-    def classify(self, images: Images) -> Tensor:
-        """Logits of a few images."""
-        return self._run(self.few, lambda x: (self.campaign.classifier(x),), images)[0]
+    def trace(self, proposal: Proposal, lanes: Lanes) -> Tensor:
+        """All numbers that the roles give for candidates, (M, numbers): outputs, and gradients where asked for.
+
+        Nothing is remembered and no objective with a memory is asked: for measuring the networks themselves.
+        """
+        (want,) = proposal.wants.unique().tolist()
+        backward = want in {Want.GRADIENTS, Want.GUIDE}
+
+        def numbers(latents: Tensor, rows: Tensor) -> State:
+            latents = latents.detach().requires_grad_(backward)
+            labels = lanes.starts.labels[rows.cpu(), 0].to(latents.device)
+            images = self.campaign.generator.decode(latents, labels)
+            outputs = [self._ask(name, images)[0].flatten(1) for name in self.asked[Want(want)]]
+            told = torch.cat([images.flatten(1), *outputs], 1)
+            if backward and told.requires_grad:
+                told = torch.cat([told, torch.autograd.grad(told.sum(), latents)[0].flatten(1)], 1)
+            return {"numbers": told.detach()}
+
+        return self._run(self.chunks, numbers, proposal.latents, proposal.lanes, grad=backward)["numbers"]
+
+    def render(self, latents: Latents, labels: Tensor) -> Rendered:
+        """Images of latents as they would be stored, and what the counted roles say of them."""
+
+        def look(z: Tensor, y: Tensor) -> State:
+            images = rounded(self.campaign.generator.decode(z, y))
+            return {"images": images, **self._answers(images)}
+
+        said = dict(self._run(self.few, look, latents, labels))
+        return Rendered(said.pop("images"), said)
+
+    def classify(self, images: Images) -> Mapping[str, Tensor]:
+        """Logits of a few images, by role."""
+        return self._run(self.few, self._answers, images)
 
     def encode(self, images: Images, labels: Tensor) -> Latents:
         """Latents of real images."""
         generator = self.campaign.generator
         assert isinstance(generator, Encoder)
-        return self._run(self.few, lambda x, y: (generator.encode(x, y),), images, labels)[0]
+        return self._run(self.few, lambda x, y: {"latents": generator.encode(x, y)}, images, labels)["latents"]
 
-    def failed(self, look: Look, latents: Latents, labels: Tensor) -> Tensor:
+    def failed(self, shown: Rendered, latents: Latents, origins: Latents, labels: Tensor, targets: Tensor) -> Tensor:
         """What the oracle says of images that have been looked at."""
-        return self.campaign.oracle(
-            Evaluation(latents, look.images, labels, {self.campaign.classifier.name: look.logits})
+        return self.campaign.oracle(Evaluation(latents, shown.images, origins, labels, targets, shown.outputs))
+
+    def _answers(self, images: Images) -> State:
+        return {role: self.campaign.roles[role].classifier(images) for role in self.shown}
+
+    def _price(self, want: Want) -> int:
+        paid = [self.campaign.roles[role] for role in self.asked[want] if not self.campaign.roles[role].free]
+        if want is not Want.GRADIENTS:
+            return sum(role.cost for role in paid)
+        read = [r for name, r in self.campaign.roles.items() if name in self.campaign.objective.reads and not r.free]
+        return sum(role.cost for role in paid) + 2 * len(self.follows) * sum(r.cost for r in read if r.lends)
+
+    def _rows(
+        self, want: Want, proposal: Proposal, rows: Tensor, starts: Starts, memory: State, shared: State
+    ) -> State:
+        def evaluate(latents: Tensor, lanes: Tensor, which: Tensor) -> State:
+            return self._evaluate(want, latents, lanes, which, starts, memory, shared)
+
+        lanes = proposal.lanes[rows]
+        backward = want in {Want.GRADIENTS, Want.GUIDE}
+        return self._run(
+            self.chunks, evaluate, proposal.latents[rows], lanes, proposal.origins[rows], groups=lanes, grad=backward
         )
 
-    def _score(self, latents: Latents, labels: Tensor) -> tuple[Tensor, ...]:
-        campaign = self.campaign
+    def _evaluate(
+        self, want: Want, latents: Tensor, lanes: Tensor, which: Tensor, starts: Starts, memory: State, shared: State
+    ) -> State:
+        """One chunk, inside the networks' device."""
+        campaign, device = self.campaign, latents.device
+        place = (lanes.cpu(), which.cpu())
+        labels, targets = starts.labels[place].to(device), starts.targets[place].to(device)
+        backward = want in {Want.GRADIENTS, Want.GUIDE}
+        latents = latents.detach().requires_grad_(backward)
         images = campaign.generator.decode(latents, labels)
-        evaluation = Evaluation(latents, images, labels, {campaign.classifier.name: campaign.classifier(images)})
-        scores, failed = campaign.objective(evaluation), campaign.oracle(evaluation)
-        looks = torch.zeros(len(failed), dtype=torch.long, device=failed.device)
-        if campaign.recipe.stop != "counts" or not bool(failed.any()):
-            return scores, failed, looks
-        return self._walled(images, labels, scores, failed, looks)
+        outputs: dict[str, Tensor] = {}
+        activations: dict[str, Mapping[str, Tensor]] = {}
+        for name in self.asked[want]:
+            outputs[name], activations[name] = self._ask(name, images)
+        origins = starts.latents[place].to(device)
+        evaluation = Evaluation(latents, images, origins, labels, targets, outputs, activations, lanes, memory, shared)
+        none = torch.zeros(len(lanes), dtype=torch.bool, device=device)
+        columns = {
+            "scores": self._scores(want, evaluation),
+            "failed": none if want is Want.GUIDE else campaign.oracle(evaluation),
+            "finite": torch.stack([~none if n not in outputs else _finite(outputs[n]) for n in campaign.roles], 1),
+            "judged": torch.zeros(len(lanes), dtype=torch.long, device=device),
+        }
+        if want is not Want.VERDICT and isinstance(campaign.objective, Remembers):
+            columns |= {f"note.{k}": v for k, v in campaign.objective.note(evaluation).items()}
+        if backward:
+            columns["gradients"] = self._gradients(columns["scores"], latents)
+        if campaign.recipe.steers and want is not Want.GUIDE:
+            columns |= turned_back(campaign.validators, images, labels, columns["scores"], columns["failed"])
+        return {name: value.detach() for name, value in columns.items()}
 
-    def _walled(
-        self, images: Images, labels: Tensor, scores: Tensor, failed: Tensor, looks: Tensor
-    ) -> tuple[Tensor, ...]:
-        """Failures that do not count are none, and score as badly as they scored well: the search turns back.
+    def _ask(self, name: str, images: Images) -> tuple[Tensor, Mapping[str, Tensor]]:
+        role, layers = self.campaign.roles[name], self.campaign.objective.reads.get(name, ())
+        with torch.set_grad_enabled(torch.is_grad_enabled() and role.lends):
+            if not layers:
+                return role.classifier(images), {}
+            assert isinstance(role.classifier, Inspectable)
+            return role.classifier.inspect(images, layers)
 
-        Only failing candidates are shown to the validators; each look is counted.
-        """
-        suspects = failed.nonzero()[:, 0]
-        count = torch.tensor(counts(self.campaign.validators, images[suspects], labels[suspects]), device=failed.device)
-        turned_away = suspects[~count]
-        scores[turned_away] = scores[turned_away].abs() + 1
-        failed[turned_away] = False
-        looks[suspects] = sum(getattr(v, "looks", 1) for v in self.campaign.validators)
-        return scores, failed, looks
+    def _scores(self, want: Want, evaluation: Evaluation) -> Tensor:
+        objective, count = self.campaign.objective, len(evaluation.labels)
+        if want is Want.VERDICT:
+            return torch.full((count, len(objective.names)), torch.nan, device=evaluation.labels.device)
+        scores = objective(evaluation)
+        if tuple(scores.shape) != (count, len(objective.names)):
+            raise RecipeError(
+                f"objective '{self.campaign.recipe.objective.use}' gave scores of shape {tuple(scores.shape)} for "
+                f"{count} candidates, expected ({count}, {len(objective.names)})",
+                f"one row per candidate, one column for each of: {', '.join(objective.names)}",
+            )
+        return scores
 
-    def _look(self, latents: Latents, labels: Tensor) -> tuple[Tensor, ...]:
-        images = rounded(self.campaign.generator.decode(latents, labels))
-        return images, self.campaign.classifier(images)
+    def _gradients(self, scores: Tensor, latents: Tensor) -> Tensor:
+        """(N, columns, *latent): one backward pass per column followed serves the whole chunk, rows being independent."""
+        gradients = torch.zeros(len(latents), scores.shape[1], *latents.shape[1:], device=latents.device)
+        for column in self.follows:
+            last = column == self.follows[-1]
+            (slope,) = torch.autograd.grad(scores[:, column].sum(), latents, retain_graph=not last, allow_unused=True)
+            if slope is not None:
+                gradients[:, column] = slope
+        return gradients
 
-    @torch.inference_mode()
-    def _run(self, chunks: Chunks, function: Callable[..., tuple[Tensor, ...]], *rows: Tensor) -> tuple[Tensor, ...]:
+    def _in_order(self, parts: list[tuple[Tensor, State]], total: int) -> State:
+        """The columns of all rows, wherever they were computed; gradients are zero where none were asked for."""
+        if len(parts) == 1:
+            return parts[0][1]
+        joined: State = {}
+        for rows, columns in parts:
+            for name, value in columns.items():
+                if name not in joined:
+                    joined[name] = torch.zeros(total, *value.shape[1:], dtype=value.dtype)
+                joined[name][rows] = value
+        return joined
+
+    def _refuse_nonsense(self, wants: Tensor, columns: State) -> None:
+        """NaN is named with whoever made it: a classifier first, then the objective."""
+        for role, finite in zip(self.campaign.roles.values(), columns["finite"].T, strict=True):
+            if not bool(finite.all()):
+                raise ModelError(
+                    f"classifier '{role.classifier.name}' gave NaN or infinite scores for {int((~finite).sum())} "
+                    "candidates",
+                    "an image in [0, 1] must give finite scores: look for a log or a division in the model",
+                )
+        scored = columns["scores"][(wants == Want.SCORES) | (wants == Want.GRADIENTS)]
+        followed = columns["scores"][wants == Want.GUIDE][:, list(self.follows)]
+        for scores, names in (
+            (scored, self.campaign.objective.names),
+            (followed, [self.campaign.objective.names[c] for c in self.follows]),
+        ):
+            bad = ~scores.isfinite().all(0)
+            if bool(bad.any()):
+                column = names[int(bad.nonzero()[0, 0])]
+                raise RecipeError(
+                    f"objective '{self.campaign.recipe.objective.use}' gave NaN or infinite values in column '{column}'",
+                    "the classifiers' scores are finite: look for a log or a division in the objective",
+                )
+
+    def _run(
+        self,
+        chunks: Chunks,
+        function: Callable[..., State],
+        *rows: Tensor,
+        groups: Tensor | None = None,
+        grad: bool = False,
+    ) -> State:
         device = self.campaign.device
-        return chunks(lambda *c: tuple(t.cpu() for t in function(*[x.to(device) for x in c])), *rows)
+        mode = torch.enable_grad() if grad else torch.inference_mode()
+
+        def on_device(*chunk: Tensor) -> State:
+            return {name: value.cpu() for name, value in function(*(x.to(device) for x in chunk)).items()}
+
+        with mode:
+            said: State = chunks(on_device, *rows, groups=groups)
+        return said
+
+
+def _finite(logits: Tensor) -> Tensor:
+    return logits.detach().flatten(1).isfinite().all(1)

@@ -11,6 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from foible.campaign.built_in import built_in_recipe, recipe_names
 from foible.errors import RecipeError, did_you_mean
+from foible.types import TESTED
+
+FORMER = {
+    "stop": 'write ends = "first" or ends = "confirmed"; for "counts": ends = "confirmed" and steers = true',
+}
 
 
 class Part(BaseModel):
@@ -68,18 +73,36 @@ class Recipe(Strict):
     domain: str
     data: str | None = None
     classes: tuple[str, ...] | None = None
+    targets: tuple[str, ...] | None = None  # classes to aim at: attempts go through all pairs of class and target
+    origins: Literal["auto", "real", "sampled"] = "auto"  # real images need an encoder; auto: real where it has one
     attempts: int = Field(100, ge=1)
     seed: int = Field(0, ge=0)
     generator: Part
-    classifier: Part
-    search: Part = Part(use="genetic")
+    classifier: Part  # the tested one
+    classifiers: dict[str, Part] = {}  # the other roles: rival, surrogate ... (those named surrogate* are not counted)
+    search: Part = Part(use="auto")  # descent where the tested classifier lends gradients, else transfer or genetic
     objective: Part = Part(use="margin")
     oracle: Part = Part(use="misclassified")
     validators: tuple[Part, ...] | None = None  # the domain's judge where there is one; [] = none
-    stop: Literal["confirmed", "first", "counts"] = "confirmed"  # which failure ends the search of an origin
+    ends: Literal["confirmed", "first", "never"] = "confirmed"  # which failure ends a search before its budget does
+    keeps: Literal["best", "every"] = "best"  # of the failures of an attempt
+    rank: str | None = None  # the column by which the best is chosen; the objective's first
+    steers: bool = False  # does the validators' word enter the score?
+    steadiness: bool = True  # look at every finding through harmless variations? Not counted as evaluations
+    wave: int = Field(16, ge=1)  # attempts between two merges of a memory that the run shares
     budget: BudgetTable = BudgetTable()
     baseline: BaselineTable = BaselineTable()
     engine: EngineTable = EngineTable()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tested_role(cls, facts: Any) -> Any:
+        """`[classifiers] tested = ...` is another way to write `classifier = ...`."""
+        if isinstance(facts, dict) and isinstance(facts.get("classifiers"), Mapping):
+            others = dict(facts["classifiers"])
+            if TESTED in others:
+                facts = {**facts, "classifier": others.pop(TESTED), "classifiers": others}
+        return facts
 
     def resolved(self) -> dict[str, Any]:
         """The recipe with every default written out, as it goes into the manifest."""
@@ -137,6 +160,8 @@ def _explained(error: ValidationError, origin: str) -> RecipeError:
     first = error.errors()[0]
     place = ".".join(str(p) for p in first["loc"])
     if first["type"] == "extra_forbidden":
+        if place in FORMER:
+            return RecipeError(f"{origin}: '{place}' is no longer a key", FORMER[place])
         known = _keys_at(first["loc"][:-1])
         return RecipeError(f"{origin} has an unknown key '{place}'", did_you_mean(str(first["loc"][-1]), known))
     if first["type"] == "missing":

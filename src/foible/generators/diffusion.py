@@ -7,12 +7,14 @@ guidance" (2022): velocity = v(no class) + guidance * (v(class) - v(no class)).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Self
 
 import torch
 from torch import Tensor
 
 from foible.errors import RecipeError
+from foible.generators.denoising import denoised, noised
 from foible.generators.networks.unet import Denoiser, ddim
 from foible.generators.stored import StoredGenerator
 from foible.types import Images, Latents, LatentSpace
@@ -31,6 +33,7 @@ class Diffusion(StoredGenerator):
         guidance: how strongly the class is insisted on; 1 = not more than learnt, and half the time.
     """
 
+    prefers = "sampled"
     settings = frozenset({"steps", "guidance"})
     network: Denoiser
 
@@ -57,13 +60,14 @@ class Diffusion(StoredGenerator):
 
     def decode(self, latents: Latents, labels: Tensor) -> Images:
         """Images in [0, 1]; every step is a function of the latent and the label."""
-        pictures = latents
-        for time in self.scheduler.timesteps:
-            velocity = self._velocity(pictures, time, labels)
-            pictures = self.scheduler.step(velocity, time, pictures, eta=0.0, return_dict=False)[0]
-        return self.network.shown(pictures)
+        return self.network.shown(denoised(self.scheduler, partial(self._velocity, labels), latents))
 
-    def _velocity(self, pictures: Tensor, time: Tensor, labels: Tensor) -> Tensor:
+    def encode(self, images: Images, labels: Tensor) -> Latents:
+        """The noise of which these images are made, nearly: the steps of `decode` solved backwards, with its settings."""
+        pictures, bound = self.network.pictured(images), float(self.space.high.max())
+        return self.space.clamp(noised(self.scheduler, partial(self._velocity, labels), pictures, bound))
+
+    def _velocity(self, labels: Tensor, pictures: Tensor, time: Tensor) -> Tensor:
         times = time.to(pictures.device).expand(len(pictures))
         if self.guidance == 1.0:
             return self.network(pictures, times, labels)  # type: ignore[no-any-return]

@@ -7,6 +7,7 @@ Differs from GIFTbench in: origins are accepted and searched with the same guida
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,14 @@ from torch import Tensor
 from torch.nn import functional
 
 from foible.errors import MissingExtra, ModelError, RecipeError
+from foible.generators.denoising import Predict, denoised, noised
 from foible.generators.library import import_diffusers
 from foible.generators.stored import SPACE_SAMPLE
 from foible.types import Images, Latents, LatentSpace
 
 
 class TextToImage:
-    """Latent noise and a prompt to an image.
+    """Latent noise and a prompt to an image, and back.
 
     Args:
         folder: a pipeline as diffusers saves it, with `model_index.json`.
@@ -32,6 +34,8 @@ class TextToImage:
         steps: denoising steps per image.
         guidance: how strongly the prompt is insisted on.
     """
+
+    prefers = "sampled"
 
     def __init__(
         self,
@@ -46,6 +50,9 @@ class TextToImage:
         self.prompts = {int(label): text for label, text in prompts.items()}
         self.pipeline = load_pipeline(Path(folder), Path(lora) if lora else None)
         self.network = self.pipeline.unet
+        self.pipeline.scheduler.set_timesteps(steps)
+        for part in (self.network, self.pipeline.vae, self.pipeline.text_encoder):
+            part.eval().requires_grad_(False)
         side = self.pipeline.unet.config.sample_size
         size = (self.pipeline.unet.config.in_channels, side, side)
         draws = torch.randn(SPACE_SAMPLE, *size, generator=torch.Generator().manual_seed(0))
@@ -61,23 +68,38 @@ class TextToImage:
         """Normal noise (N, channels, height, width) of the latent image."""
         return self.space.clamp(torch.randn((len(labels), *self.space.shape), generator=rng))
 
-    @torch.no_grad()
     def decode(self, latents: Latents, labels: Tensor) -> Images:
         """Images in [0, 1], resized by area to `shape`."""
-        wanted, free = (torch.cat(parts) for parts in zip(*map(self._prompt, labels.tolist()), strict=True))
-        images = self.pipeline(
-            prompt_embeds=wanted,
-            negative_prompt_embeds=free,
-            latents=latents.to(wanted.dtype),
-            num_inference_steps=self.steps,
-            guidance_scale=self.guidance,
-            eta=0.0,
-            output_type="pt",
-        ).images
-        resized = functional.interpolate(images.float(), self.shape[1:], mode="area")
-        grey = self.shape[0] == 1
-        return (resized.mean(1, keepdim=True) if grey else resized).clamp(0, 1)
+        predict, dtype = self._predict(labels)
+        pictures = denoised(self.pipeline.scheduler, predict, latents.to(dtype))
+        vae = self.pipeline.vae
+        images = vae.decode(pictures / vae.config.scaling_factor, return_dict=False)[0].to(latents.dtype)
+        resized = functional.interpolate(images.div(2).add(0.5).clamp(0, 1), self.shape[1:], mode="area")
+        return resized.mean(1, keepdim=True) if self.shape[0] == 1 else resized
 
+    @torch.no_grad()
+    def encode(self, images: Images, labels: Tensor) -> Latents:
+        """The noise of which these images are made, nearly: the steps of `decode` solved backwards, with its settings."""
+        predict, dtype = self._predict(labels)
+        vae, side = self.pipeline.vae, self.space.shape[-1] * self.pipeline.vae_scale_factor
+        enlarged = functional.interpolate(images.to(dtype), (side, side), mode="bilinear", antialias=True)
+        pictures = vae.encode(enlarged.expand(-1, 3, -1, -1) * 2 - 1).latent_dist.mode() * vae.config.scaling_factor
+        noise = noised(self.pipeline.scheduler, predict, pictures, float(self.space.high.max()))
+        return self.space.clamp(noise.to(images.dtype))
+
+    def _predict(self, labels: Tensor) -> tuple[Predict, torch.dtype]:
+        """The network with the prompts of these classes, and the precision it works in."""
+        wanted, free = (torch.cat(parts) for parts in zip(*map(self._prompt, labels.tolist()), strict=True))
+        return partial(self._noise, torch.cat([free, wanted])), wanted.dtype
+
+    def _noise(self, prompts: Tensor, pictures: Tensor, time: Tensor) -> Tensor:
+        """What the network takes for noise, with the prompt insisted on."""
+        both = self.network(pictures.repeat(2, 1, 1, 1), time, encoder_hidden_states=prompts, return_dict=False)[0]
+        free, wanted = both.chunk(2)
+        noise: Tensor = free + self.guidance * (wanted - free)
+        return noise
+
+    @torch.no_grad()
     def _prompt(self, label: int) -> tuple[Tensor, Tensor]:
         """The embedded prompt of a class and that of no prompt, computed once."""
         if label not in self.prompts:

@@ -30,14 +30,25 @@ class Submitted:
     expected: tuple[int | None, ...]  # where the place of an image says its class
 
 
-def submitted(path: Path, domain: Domain) -> Iterator[Submitted]:
-    """All images at a path, file by file. Pictures of another size are resized."""
+def submitted(path: Path, domain: Domain, damaged: list[str] | None = None) -> Iterator[Submitted]:
+    """All images at a path, file by file. Pictures of another size are resized.
+
+    Args:
+        path: where they are.
+        domain: what they are meant to be of.
+        damaged: collects what is said of files of a folder that cannot be read; None: the first ends it all.
+    """
     if path.is_dir():
         files = sorted(p for p in path.rglob("*") if p.suffix.lower() in READ and p.is_file() and not _hidden(p, path))
         if not files:
             raise DataError(f"no images in '{path}'", "expected PNG, JPEG or NPY files, or one subfolder per class")
         for file in files:
-            yield _file(file, file.relative_to(path).as_posix(), domain, _class_of(file, path, domain))
+            try:
+                yield _file(file, file.relative_to(path).as_posix(), domain, _class_of(file, path, domain))
+            except DataError as error:
+                if damaged is None:
+                    raise
+                damaged.append(error.message)
     elif path.suffix.lower() == ".npz":
         yield _npz(path, domain)
     elif path.is_file():

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from foible.metrics.agreement import cohen_kappa
+from foible.metrics.effect import vargha_delaney
 from foible.metrics.rates import Rate, rate
 
 
@@ -42,14 +43,10 @@ def discrimination(scores: Sequence[float], accepted: Sequence[bool], truth: Seq
 
 
 def auc(scores: Sequence[float], truth: Sequence[bool]) -> float | None:
-    """The area under the ROC curve, as Mann and Whitney's U over the number of pairs; None without both kinds.
+    """The area under the ROC curve, which is Vargha and Delaney's A of the two kinds; None without both.
 
     >>> auc([0.9, 0.4, 0.4, 0.1], [True, True, False, False])
     0.875
     """
     numbers, good = np.asarray(scores, dtype=np.float64), np.asarray(truth, dtype=bool)
-    if good.all() or not good.any():
-        return None
-    from scipy.stats import mannwhitneyu
-
-    return float(mannwhitneyu(numbers[good], numbers[~good]).statistic / (good.sum() * (~good).sum()))
+    return vargha_delaney(numbers[good].tolist(), numbers[~good].tolist())

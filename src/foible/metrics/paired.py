@@ -1,9 +1,4 @@
-"""Search against baseline on the same origins.
-
-Attempt k starts from the same origin in both arms, so the arms are compared in pairs: only the origins on which they
-disagree carry information. The test is McNemar's in its exact form, a two-sided binomial test on the discordant pairs.
-McNemar, Psychometrika 12 (1947).
-"""
+"""Search against baseline on the same origins (see mcnemar.py)."""
 
 from __future__ import annotations
 
@@ -11,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from foible.metrics.costs import evaluations_per_failure
+from foible.metrics.mcnemar import exact_mcnemar, pair_counts
 from foible.metrics.rates import Rate, rate
 from foible.types import Outcome, Status
 
@@ -41,29 +37,19 @@ def paired(search: Iterable[Outcome], baseline: Iterable[Outcome]) -> Paired:
     shared = sorted(ours.keys() & theirs.keys())
     won = [ours[k].status is Status.FOUND for k in shared]
     rival = [theirs[k].status is Status.FOUND for k in shared]
-    both = sum(a and b for a, b in zip(won, rival, strict=True))
-    search_only, baseline_only = sum(won) - both, sum(rival) - both
+    counts = pair_counts(won, rival)
     return Paired(
-        shared=len(shared),
-        both=both,
-        search_only=search_only,
-        baseline_only=baseline_only,
-        neither=len(shared) - both - search_only - baseline_only,
+        shared=counts.shared,
+        both=counts.both,
+        search_only=counts.first_only,
+        baseline_only=counts.second_only,
+        neither=counts.neither,
         search=rate(sum(won), len(shared)),
         baseline=rate(sum(rival), len(shared)),
         search_evaluations_per_failure=evaluations_per_failure(ours[k] for k in shared),
         baseline_evaluations_per_failure=evaluations_per_failure(theirs[k] for k in shared),
-        p_value=exact_mcnemar(search_only, baseline_only) if shared else None,
+        p_value=exact_mcnemar(counts.first_only, counts.second_only) if shared else None,
     )
-
-
-def exact_mcnemar(first_only: int, second_only: int) -> float:
-    """The two-sided p-value of an even coin giving this split of the discordant pairs."""
-    if first_only + second_only == 0:
-        return 1.0
-    from scipy.stats import binomtest
-
-    return float(binomtest(first_only, first_only + second_only, 0.5).pvalue)
 
 
 def _accepted(outcomes: Iterable[Outcome]) -> dict[int, Outcome]:

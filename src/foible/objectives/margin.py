@@ -1,13 +1,18 @@
-"""Untargeted margin: score of the expected class minus the best other score; below zero is a misclassification."""
+"""The margin: score of the expected class minus the best other score; below zero is a misclassification.
+
+With a class aimed at, it is the best other score minus that class's: below zero where the target is reached.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+import torch
 from torch import Tensor
 
-from foible.types import Evaluation
+from foible.types import TESTED, Evaluation
 
 
 def margin(logits: Tensor, labels: Tensor) -> Tensor:
@@ -21,12 +26,21 @@ def margin(logits: Tensor, labels: Tensor) -> Tensor:
     return expected.squeeze(1) - others.amax(1)
 
 
+def margin_or_target(logits: Tensor, labels: Tensor, targets: Tensor) -> Tensor:
+    """The margin of the expected class, or where a class is aimed at, how far that one is behind the best other."""
+    aimed = targets >= 0
+    signed = torch.where(aimed, -1.0, 1.0).to(logits.dtype)
+    return signed * margin(logits, torch.where(aimed, targets, labels))
+
+
 @dataclass(frozen=True)
 class Margin:
-    """Minimise the margin of the expected class."""
+    """How far the tested classifier is from a failure: the margin of the expected class (or towards the target)."""
 
     names: ClassVar[tuple[str, ...]] = ("margin",)
+    reads: ClassVar[Mapping[str, tuple[str, ...]]] = {TESTED: ()}
+    goal: ClassVar[float] = 0.0
 
     def __call__(self, evaluation: Evaluation) -> Tensor:
         """Margins (N, 1)."""
-        return margin(evaluation.logits, evaluation.labels)[:, None]
+        return margin_or_target(evaluation.outputs[TESTED], evaluation.labels, evaluation.targets)[:, None]

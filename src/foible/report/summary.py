@@ -79,7 +79,7 @@ def _read(run: Run, arm: Arm) -> tuple[list[Outcome], list[Finding]]:
 def _without_bulk(finding: Finding) -> Finding:
     """A finding without latents and probabilities, so that thousands fit in memory."""
     nothing = torch.empty(0)
-    return replace(finding, latent=nothing, origin_latent=nothing, probabilities=(), origin_probabilities=())
+    return replace(finding, latent=nothing, origin_latent=nothing, before={}, after={})
 
 
 def _classes(names: Sequence[str], outcomes: Sequence[Outcome]) -> tuple[ClassRow, ...]:

@@ -4,7 +4,7 @@ After the test generator of Maryam, Biagiola, Stocco and Riccio, "Benchmarking G
 Test Input Generation" (ICST 2025), tool GIFTbench.
 
     paper             here
-    z0                lanes.origins.latents
+    z0                lanes.origins
     population P      population
     best left B       survivors
     d_init            initial_step(extent, space)
@@ -72,13 +72,11 @@ class Genetic:
 
     def begin(self, lanes: Lanes) -> State:
         """Initial populations, all without a score."""
-        count, step = len(lanes.origins), initial_step(self.extent, lanes.space)
+        count, step = len(lanes), initial_step(self.extent, lanes.space)
         rounds = torch.zeros(count, dtype=torch.long)
-        noise = normal(
-            lanes.streams.each("genetic", lanes.origins.attempts, rounds), (self.population, *lanes.space.shape)
-        )
+        noise = normal(lanes.streams.each("genetic", lanes.attempts, rounds), (self.population, *lanes.space.shape))
         return {
-            "latents": lanes.space.clamp(lanes.origins.latents[:, None] + step * noise),
+            "latents": lanes.space.clamp(lanes.origins[:, None] + step * noise),
             "scores": torch.full((count, self.population), torch.nan),
             "step": torch.full((count,), step),
             "best": torch.full((count,), torch.inf),
@@ -116,13 +114,13 @@ class Genetic:
     def _children(self, parents: Tensor, step: Tensor, rounds: Tensor, lanes: Lanes) -> Tensor:
         """Children (lanes, population - survivors, *latent)."""
         count, shape = self.population - self.survivors, parents.shape[2:]
-        streams = lanes.streams.each("genetic", lanes.origins.attempts, rounds)
+        streams = lanes.streams.each("genetic", lanes.attempts, rounds)
         dice = uniform(streams, (3, count))
         noise = normal(streams, (count, shape.numel()))
         first = (dice[:, 0] * self.survivors).long()
         second = (first + 1 + (dice[:, 1] * (self.survivors - 1)).long()) % self.survivors
         cut = (dice[:, 2] * shape.numel()).long()[..., None]
-        flat, origin = parents.flatten(2), lanes.origins.latents.flatten(1)[:, None]
+        flat, origin = parents.flatten(2), lanes.origins.flatten(1)[:, None]
         children = torch.where(torch.arange(shape.numel()) < cut, _take(flat, first), _take(flat, second))
         children = children + (children != origin) * step[:, None, None] * noise
         return lanes.space.clamp(children.unflatten(2, shape))

@@ -27,15 +27,19 @@ class Random:
         batch: candidates per origin and round.
         extent: smallest step: "low", "high", or a fraction of the latent range.
         cap: largest step, in multiples of the smallest.
+        starts: origins per search; draws go round them.
     """
 
     batch: int = 25
     extent: str | float = "high"
     cap: float = 16.0
+    starts: int = 1
 
     def __post_init__(self) -> None:
-        if self.batch < 1 or self.cap < 1:
-            raise RecipeError(f"random search: batch {self.batch} and cap {self.cap} must be at least 1")
+        if self.batch < 1 or self.cap < 1 or self.starts < 1:
+            raise RecipeError(
+                f"random search: batch {self.batch}, cap {self.cap} and starts {self.starts} must be at least 1"
+            )
         extent_fraction(self.extent)
 
     def steps(self, initial: float) -> Tensor:
@@ -45,17 +49,19 @@ class Random:
 
     def begin(self, lanes: Lanes) -> State:
         """Nothing but the round to remember."""
-        return {"round": torch.zeros(len(lanes.origins), dtype=torch.long)}
+        return {"round": torch.zeros(len(lanes), dtype=torch.long)}
 
     def ask(self, state: State, lanes: Lanes) -> Proposal:
         """Fresh draws for every lane."""
-        streams = lanes.streams.each("random", lanes.origins.attempts, state["round"])
+        streams = lanes.streams.each("random", lanes.attempts, state["round"])
         steps = self.steps(initial_step(self.extent, lanes.space))
         sizes = steps[(uniform(streams, (self.batch,)) * len(steps)).long()]
         noise = normal(streams, (self.batch, *lanes.space.shape))
         sizes = sizes.view(*sizes.shape, *[1] * len(lanes.space.shape))
-        latents = lanes.space.clamp(lanes.origins.latents[:, None] + sizes * noise)
-        return Proposal(latents.flatten(0, 1), torch.arange(len(latents)).repeat_interleave(self.batch))
+        turn = torch.arange(self.batch) % self.starts
+        latents = lanes.space.clamp(lanes.starts.latents[:, turn] + sizes * noise)
+        rows = torch.arange(len(latents)).repeat_interleave(self.batch)
+        return Proposal(latents.flatten(0, 1), rows, turn.repeat(len(latents)))
 
     def tell(self, state: State, lanes: Lanes, proposal: Proposal, feedback: Feedback) -> State:  # noqa: ARG002
         """On to the next round."""

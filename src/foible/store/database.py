@@ -18,24 +18,45 @@ import torch
 from torch import Tensor
 
 from foible.errors import StoreError
-from foible.types import Arm, Finding, Outcome, Status, Verdict
+from foible.types import Arm, Finding, Outcome, Probabilities, Status, Verdict
+
+FORMAT = 2  # of the database, in PRAGMA user_version; `store/migrate.py` brings earlier runs up to it
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS outcomes (
   arm TEXT NOT NULL, attempt INTEGER NOT NULL, label INTEGER NOT NULL, source TEXT NOT NULL, status TEXT NOT NULL,
   origin_predicted INTEGER NOT NULL, evaluations INTEGER NOT NULL, rounds INTEGER NOT NULL, best_score REAL,
-  PRIMARY KEY (arm, attempt));
+  target INTEGER NOT NULL, findings INTEGER NOT NULL, PRIMARY KEY (arm, attempt));
 CREATE TABLE IF NOT EXISTS findings (
-  arm TEXT NOT NULL, attempt INTEGER NOT NULL, label INTEGER NOT NULL, predicted INTEGER NOT NULL,
-  evaluations INTEGER NOT NULL, rounds INTEGER NOT NULL, origin_probabilities TEXT NOT NULL, probabilities TEXT NOT NULL,
-  latent_distance REAL NOT NULL, pixel_distance REAL NOT NULL, latent_shape TEXT NOT NULL, latent BLOB NOT NULL,
-  origin_latent BLOB NOT NULL, image TEXT NOT NULL, origin_image TEXT NOT NULL, image_sha256 TEXT NOT NULL,
-  verdicts TEXT NOT NULL, PRIMARY KEY (arm, attempt));
+  arm TEXT NOT NULL, attempt INTEGER NOT NULL, number INTEGER NOT NULL, label INTEGER NOT NULL, target INTEGER NOT NULL,
+  predicted INTEGER NOT NULL, evaluations INTEGER NOT NULL, rounds INTEGER NOT NULL, latent_distance REAL NOT NULL,
+  pixel_distance REAL NOT NULL, latent_shape TEXT NOT NULL, latent BLOB NOT NULL, origin_latent BLOB NOT NULL,
+  image TEXT NOT NULL, origin_image TEXT NOT NULL, image_sha256 TEXT NOT NULL, origin_sha256 TEXT NOT NULL,
+  verdicts TEXT NOT NULL, PRIMARY KEY (arm, attempt, number));
+CREATE TABLE IF NOT EXISTS outputs (
+  arm TEXT NOT NULL, attempt INTEGER NOT NULL, number INTEGER NOT NULL, role TEXT NOT NULL, moment TEXT NOT NULL,
+  probabilities TEXT NOT NULL, PRIMARY KEY (arm, attempt, number, role, moment));
+CREATE TABLE IF NOT EXISTS measures (
+  arm TEXT NOT NULL, attempt INTEGER NOT NULL, number INTEGER NOT NULL, name TEXT NOT NULL, value REAL NOT NULL,
+  PRIMARY KEY (arm, attempt, number, name));
 CREATE TABLE IF NOT EXISTS checkpoints (
   arm TEXT NOT NULL, attempt INTEGER NOT NULL, state BLOB NOT NULL, PRIMARY KEY (arm, attempt));
+CREATE TABLE IF NOT EXISTS memories (
+  arm TEXT NOT NULL, attempt INTEGER NOT NULL, state BLOB NOT NULL, PRIMARY KEY (arm, attempt));
+CREATE TABLE IF NOT EXISTS shared (
+  arm TEXT NOT NULL, wave INTEGER NOT NULL, state BLOB NOT NULL, PRIMARY KEY (arm, wave));
 """
-TABLES = ("facts", "outcomes", "findings", "checkpoints")
+TABLES = ("facts", "outcomes", "findings", "outputs", "measures", "checkpoints", "memories", "shared")
+
+WHOLE_FINDINGS = """
+SELECT *,
+  (SELECT json_group_array(json_array(o.role, o.moment, json(o.probabilities))) FROM outputs o
+   WHERE o.arm = f.arm AND o.attempt = f.attempt AND o.number = f.number) AS outputs,
+  (SELECT json_group_object(m.name, m.value) FROM measures m
+   WHERE m.arm = f.arm AND m.attempt = f.attempt AND m.number = f.number) AS measures
+FROM findings f
+"""
 
 
 @contextmanager
@@ -66,7 +87,9 @@ def connect(path: Path, write: bool = False) -> sqlite3.Connection:
             connection = sqlite3.connect(
                 f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10, check_same_thread=False
             )
-            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            connection.execute("PRAGMA trusted_schema=OFF")  # a received database may define views and triggers
+            if not refuse_other_format(path, connection):
+                raise StoreError(f"'{path.parent}' has only just begun: nothing is stored yet", "try again in a moment")
             return connection
         connection = sqlite3.connect(path, timeout=10)
         connection.execute("PRAGMA journal_mode=WAL")
@@ -74,8 +97,31 @@ def connect(path: Path, write: bool = False) -> sqlite3.Connection:
         verdict = connection.execute("PRAGMA quick_check").fetchone()[0]
         if verdict != "ok":
             raise sqlite3.DatabaseError(str(verdict).splitlines()[0])
-        connection.executescript(SCHEMA)
+        connection.execute("PRAGMA trusted_schema=OFF")
+        refuse_other_format(path, connection)
+        connection.executescript(f"BEGIN; {SCHEMA} PRAGMA user_version = {FORMAT}; COMMIT;")  # nobody sees a part of it
         return connection
+
+
+def refuse_other_format(path: Path, connection: sqlite3.Connection) -> bool:
+    """A run of another release is named as such; gives whether there is a run at all."""
+    (found,) = connection.execute("PRAGMA user_version").fetchone()
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if found == FORMAT or "outcomes" not in tables:
+        return "outcomes" in tables
+    raise other_format(path.parent, found or 1)
+
+
+def other_format(folder: Path, found: int) -> StoreError:
+    """What to say of a run of another release."""
+    if found > FORMAT:
+        return StoreError(
+            f"'{folder}' was made by a later release (format {found}, this one reads {FORMAT})", "update foible"
+        )
+    return StoreError(
+        f"'{folder}' was made by an earlier release (format {found}, this one reads {FORMAT})",
+        f"bring it up to date, keeping a copy of its database: foible migrate {folder}",
+    )
 
 
 def outcome_row(outcome: Outcome) -> dict[str, Any]:
@@ -83,17 +129,30 @@ def outcome_row(outcome: Outcome) -> dict[str, Any]:
     return asdict(outcome)
 
 
+APART = ("before", "after", "measures")  # of a finding: in tables of their own
+
+
 def finding_row(finding: Finding) -> dict[str, Any]:
     """A finding as the columns of its table."""
-    row = {k: v for k, v in vars(finding).items() if k not in {"latent", "origin_latent", "verdicts"}}
+    row = {k: v for k, v in vars(finding).items() if k not in {"latent", "origin_latent", "verdicts", *APART}}
     return row | {
-        "origin_probabilities": json.dumps(finding.origin_probabilities),
-        "probabilities": json.dumps(finding.probabilities),
         "latent_shape": json.dumps(list(finding.latent.shape)),
         "latent": to_blob(finding.latent),
         "origin_latent": to_blob(finding.origin_latent),
         "verdicts": json.dumps([asdict(v) for v in finding.verdicts]),
     }
+
+
+def insert_finding(connection: sqlite3.Connection, finding: Finding) -> None:
+    """Insert or replace a finding in its three tables."""
+    insert(connection, "findings", finding_row(finding))
+    key = {"arm": finding.arm, "attempt": finding.attempt, "number": finding.number}
+    for moment, outputs in (("before", finding.before), ("after", finding.after)):
+        for role, probabilities in outputs.items():
+            row = key | {"role": role, "moment": moment, "probabilities": json.dumps(probabilities)}
+            insert(connection, "outputs", row)
+    for name, value in finding.measures.items():
+        insert(connection, "measures", key | {"name": name, "value": value})
 
 
 def to_outcome(row: sqlite3.Row) -> Outcome:
@@ -103,18 +162,21 @@ def to_outcome(row: sqlite3.Row) -> Outcome:
 
 
 def to_finding(row: sqlite3.Row) -> Finding:
-    """A finding read back."""
+    """A finding read back from `WHOLE_FINDINGS`."""
     facts = dict(row)
     shape = tuple(json.loads(facts.pop("latent_shape")))
+    outputs: dict[str, dict[str, Probabilities]] = {"before": {}, "after": {}}
+    for role, moment, probabilities in json.loads(facts.pop("outputs")):
+        outputs[moment][role] = tuple(probabilities)
     return Finding(
         **facts
+        | outputs
         | {
             "arm": Arm(facts["arm"]),
-            "origin_probabilities": tuple(json.loads(facts["origin_probabilities"])),
-            "probabilities": tuple(json.loads(facts["probabilities"])),
             "latent": from_blob(facts["latent"], shape),
             "origin_latent": from_blob(facts["origin_latent"], shape),
             "verdicts": tuple(Verdict(**v) for v in json.loads(facts["verdicts"])),
+            "measures": json.loads(facts["measures"]),
         }
     )
 

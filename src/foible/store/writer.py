@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -12,15 +12,15 @@ from typing import Any
 from filelock import FileLock, Timeout
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
-from torch import Tensor
 
+from foible.digest import sha256
 from foible.errors import RecipeError, StoreError
-from foible.files import disk_errors
-from foible.store.database import connect, database_errors, finding_row, insert, outcome_row
-from foible.store.images import write_png
-from foible.store.layout import Layout
+from foible.files import disk_errors, write_whole
+from foible.store.database import connect, database_errors, insert, insert_finding, outcome_row
+from foible.store.layout import Layout, inside
 from foible.store.manifest import Manifest, differences, now, read_manifest, write_manifest
-from foible.types import Arm, Finding, Images, Outcome
+from foible.store.seal import seal
+from foible.types import Arm, Finding, Outcome, State
 
 
 class RunWriter:
@@ -50,6 +50,7 @@ class RunWriter:
     def _settle(self, manifest: Manifest) -> Manifest:
         if not self.layout.manifest.exists():
             write_manifest(self.layout, manifest)
+            seal(self.layout.manifest)
             return manifest
         before = read_manifest(self.layout.folder)
         changed = differences(before.identity(), manifest.identity())
@@ -102,30 +103,69 @@ class RunWriter:
         with contextlib.suppress(StoreError):
             self.set_fact("state", state)
 
-    def save_image(self, name: str, image: Images) -> tuple[Path, str]:
-        """Write one PNG into the run; gives its path and sha256."""
-        path = self.layout.images / name
-        return path, write_png(path, image)
-
-    def record(self, outcomes: Iterable[Outcome], findings: Iterable[Finding] = ()) -> None:
-        """Commit what became of some attempts, all or nothing; their checkpoints go."""
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Everything inside is committed at once, or nothing of it."""
         with database_errors(self.layout.database), self.database:
-            for finding in findings:
-                insert(self.database, "findings", finding_row(finding))
-            for outcome in outcomes:
-                insert(self.database, "outcomes", outcome_row(outcome))
-                self.database.execute(
-                    "DELETE FROM checkpoints WHERE arm = ? AND attempt = ?", (outcome.arm, outcome.attempt)
-                )
+            yield
 
-    def save_checkpoints(self, arm: Arm, states: Mapping[int, dict[str, Tensor]]) -> None:
-        """Commit the state of unfinished searches, by attempt."""
-        with database_errors(self.layout.database), self.database:
-            insert(self.database, "facts", {"name": "heartbeat", "value": now()})
-            for attempt, state in states.items():
-                insert(self.database, "checkpoints", {"arm": arm, "attempt": attempt, "state": save_tensors(state)})
+    def add_finding(self, finding: Finding, origin_png: bytes, png: bytes) -> None:
+        """A finding with its two files; inside a transaction."""
+        self._write_image(finding.origin_image, origin_png, finding.origin_sha256)
+        self._write_image(finding.image, png, finding.image_sha256)
+        insert_finding(self.database, finding)
 
-    def checkpoint(self, arm: Arm, attempt: int) -> dict[str, Tensor] | None:
+    def _write_image(self, name: str, content: bytes, digest: str) -> None:
+        """Write a file whole, and make sure that what is on the disk is what was meant."""
+        path = inside(self.layout.folder, name)
+        write_whole(path, content)
+        with disk_errors(path):
+            written = sha256(path)
+        if written != digest:
+            raise StoreError(f"'{path}' is not what was written", "check the disk; what was stored before is kept")
+
+    def add_outcome(self, outcome: Outcome, memory: State | None = None) -> None:
+        """How an attempt ended; its checkpoint goes. Inside a transaction."""
+        insert(self.database, "outcomes", outcome_row(outcome))
+        key = (outcome.arm, outcome.attempt)
+        self.database.execute("DELETE FROM checkpoints WHERE arm = ? AND attempt = ?", key)
+        if memory is not None:
+            row = {"arm": outcome.arm, "attempt": outcome.attempt, "state": save_tensors(memory)}
+            insert(self.database, "memories", row)
+
+    def add_checkpoints(self, arm: Arm, states: Mapping[int, State]) -> None:
+        """The states of unfinished searches, by attempt; inside a transaction."""
+        insert(self.database, "facts", {"name": "heartbeat", "value": now()})
+        for attempt, state in states.items():
+            insert(self.database, "checkpoints", {"arm": arm, "attempt": attempt, "state": save_tensors(state)})
+
+    def add_note(self, text: str) -> None:
+        """Something that happened to the run, with the time; inside a transaction."""
+        notes = self.database.execute("SELECT value FROM facts WHERE name = 'notes'").fetchone()
+        said = [*(json.loads(notes[0]) if notes else []), f"{now()} {text}"]
+        insert(self.database, "facts", {"name": "notes", "value": json.dumps(said)})
+
+    def memories(self, arm: Arm) -> list[State]:
+        """What the ended searches of the wave under way remember, in order of attempt."""
+        with database_errors(self.layout.database):
+            query = "SELECT state FROM memories WHERE arm = ? ORDER BY attempt"
+            return [load_tensors(row[0]) for row in self.database.execute(query, (arm,)).fetchall()]
+
+    def share(self, arm: Arm, wave: int, state: State) -> None:
+        """What a wave shares, made of the memories of those before it: they go."""
+        with self.transaction():
+            insert(self.database, "shared", {"arm": arm, "wave": wave, "state": save_tensors(state)})
+            self.database.execute("DELETE FROM memories WHERE arm = ?", (arm,))
+            self.database.execute("DELETE FROM shared WHERE arm = ? AND wave < ?", (arm, wave))
+
+    def shared(self, arm: Arm) -> tuple[int, State] | None:
+        """The wave under way and what it shares."""
+        with database_errors(self.layout.database):
+            query = "SELECT wave, state FROM shared WHERE arm = ? ORDER BY wave DESC LIMIT 1"
+            row = self.database.execute(query, (arm,)).fetchone()
+        return (row[0], load_tensors(row[1])) if row else None
+
+    def checkpoint(self, arm: Arm, attempt: int) -> State | None:
         """The saved state of an unfinished search."""
         with database_errors(self.layout.database):
             row = self.database.execute(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -20,7 +19,7 @@ class ValidatorScore(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     validator: str
-    about: Literal["image", "label"]
+    about: str
     threshold: float | None
     result: Discrimination
 
@@ -39,7 +38,7 @@ def cases(lines: Sequence[FindingLine], answers: Answers) -> list[Case]:
     for line in sorted(lines, key=lambda f: f.attempt):
         says = {"image": answers.valid(line.attempt), "label": answers.kept(line.attempt, line.label)}
         for verdict in line.verdicts:
-            truth = says[verdict.about]
+            truth = says.get(verdict.about)  # people are not asked about steadiness
             if truth is not None:
                 found.append(Case(verdict, truth))
     return found
@@ -47,7 +46,7 @@ def cases(lines: Sequence[FindingLine], answers: Answers) -> list[Case]:
 
 def rescore(lines: Sequence[FindingLine], answers: Answers) -> tuple[ValidatorScore, ...]:
     """Every validator that has judged findings which people have decided about."""
-    groups: dict[tuple[str, Literal["image", "label"]], list[Case]] = {}
+    groups: dict[tuple[str, str], list[Case]] = {}
     for case in cases(lines, answers):
         groups.setdefault((case.verdict.validator, case.verdict.about), []).append(case)
     scores = []

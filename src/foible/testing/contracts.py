@@ -7,16 +7,16 @@ class TestMySearch(SearchContract):
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import torch
 
-from foible.batching import Chunks
 from foible.objectives.margin import margin
-from foible.protocols import Lanes
+from foible.protocols import Lanes, Populous
 from foible.seeding import Streams
 from foible.testing.toys import ToyClassifier, ToyGenerator
-from foible.types import Feedback, OriginBatch, Proposal, State
+from foible.types import Capability, Feedback, Proposal, Starts, State
 
 
 class SearchContract:
@@ -31,7 +31,8 @@ class SearchContract:
     def test_every_lane_is_asked_for(self) -> None:
         """Each lane has a candidate, of the right shape and inside the bounds."""
         for shape in self.latent_shapes:
-            search, lanes = self.make(), toy_lanes([0, 1, 2], shape)
+            search = self.make()
+            lanes = lanes_for(search, [0, 1, 2], shape)
             proposal = search.ask(search.begin(lanes), lanes)
             assert set(proposal.lanes.tolist()) == {0, 1, 2}
             assert proposal.latents.shape[1:] == shape
@@ -40,33 +41,38 @@ class SearchContract:
 
     def test_asking_changes_nothing(self) -> None:
         """Ask is a pure function of the state."""
-        search, lanes = self.make(), toy_lanes([0, 1])
+        search = self.make()
+        lanes = lanes_for(search, [0, 1])
         state = search.begin(lanes)
         assert torch.equal(search.ask(state, lanes).latents, search.ask(state, lanes).latents)
 
     def test_state_has_lanes_first(self) -> None:
         """Every tensor of the state has one row per lane, also after several rounds."""
-        search, lanes = self.make(), toy_lanes([4, 5, 6, 7])
+        search = self.make()
+        lanes = lanes_for(search, [4, 5, 6, 7])
         state = play(search, lanes, rounds=3)
         assert all(len(v) == 4 for v in state.values())
 
     def test_lanes_do_not_see_each_other(self) -> None:
         """An origin searched alone gives bit for bit what it gives in company."""
         search = self.make()
-        together = play(search, toy_lanes([3, 8, 9]), rounds=6)
+        together = play(search, lanes_for(search, [3, 8, 9]), rounds=6)
         for row, attempt in enumerate([3, 8, 9]):
-            alone = play(search, toy_lanes([attempt]), rounds=6)
+            alone = play(search, lanes_for(search, [attempt]), rounds=6)
             assert all(same(together[k][row], alone[k][0]) for k in alone)
-            asked, company = search.ask(alone, toy_lanes([attempt])), search.ask(together, toy_lanes([3, 8, 9]))
+            asked, company = (
+                search.ask(alone, lanes_for(search, [attempt])),
+                search.ask(together, lanes_for(search, [3, 8, 9])),
+            )
             assert torch.equal(asked.latents, company.latents[company.lanes == row])
 
     def test_state_can_be_cut_and_joined(self) -> None:
         """A lane taken out of one batch and put into another goes on as if nothing had happened."""
         search = self.make()
-        lanes = toy_lanes([1, 2])
+        lanes = lanes_for(search, [1, 2])
         state = play(search, lanes, rounds=4)
         second = {k: v[1:] for k, v in state.items()}
-        moved = play(search, toy_lanes([2]), rounds=3, state=second)
+        moved = play(search, lanes_for(search, [2]), rounds=3, state=second)
         stayed = play(search, lanes, rounds=3, state=state)
         assert all(same(moved[k][0], stayed[k][1]) for k in moved)
 
@@ -74,9 +80,18 @@ class SearchContract:
 class GeneratorContract:
     """What the engine relies on in every generator."""
 
+    differentiable = True  # False for one whose decoder is not made of torch operations: searches by gradient refuse it
+
     def make(self) -> Any:
         """The generator under test."""
         raise NotImplementedError
+
+    def in_double(self, generator: Any) -> Any:
+        """The generator with its network in double precision, in which finite differences mean something."""
+        network = getattr(generator, "network", None)
+        if isinstance(network, torch.nn.Module):
+            network.double()
+        return generator
 
     def labels(self) -> torch.Tensor:
         """Labels it understands."""
@@ -111,6 +126,22 @@ class GeneratorContract:
         assert generator.space.clamp(latents).shape == latents.shape
         assert generator.space.range > 0
 
+    def test_gradients_reach_the_latents(self) -> None:
+        """The derivative of an image along a direction is what a small step in that direction shows."""
+        if not self.differentiable:
+            return
+        generator, labels, rng = self.in_double(deepcopy(self.make())), self.labels(), torch.Generator().manual_seed(0)
+        latents = generator.sample(labels, rng).double().requires_grad_()
+        images = generator.decode(latents, labels)
+        weights, direction = (torch.randn(t.shape, generator=rng, dtype=t.dtype) for t in (images, latents))
+        (gradient,) = torch.autograd.grad((images * weights).sum(), latents)
+        slope = (gradient * direction).flatten(1).sum(1)
+        with torch.no_grad():
+            ahead, behind = (generator.decode(latents + h * direction, labels) for h in (1e-6, -1e-6))
+        measured = ((ahead - behind) * weights).flatten(1).sum(1) / 2e-6
+        assert bool(gradient.any())
+        assert torch.allclose(slope, measured, rtol=1e-3, atol=1e-4 * float(measured.abs().max()))
+
 
 class ClassifierContract:
     """What the engine relies on in every classifier."""
@@ -135,6 +166,23 @@ class ClassifierContract:
         before = images.clone()
         assert torch.equal(classifier(images), classifier(images))
         assert torch.equal(images, before)
+
+    def test_gradients_arrive_where_they_are_offered(self) -> None:
+        """The logits lead back to the images, and stop at the parameters."""
+        classifier = self.make()
+        if Capability.GRADIENT in classifier.offers:
+            images = torch.rand(2, *self.shape, generator=torch.Generator().manual_seed(0)).requires_grad_()
+            (gradient,) = torch.autograd.grad(classifier(images)[:, 0].sum(), images)
+            assert gradient.shape == images.shape and bool(torch.isfinite(gradient).all())
+
+    def test_logits_are_the_same_with_activations(self) -> None:
+        """One pass gives both, and a layer gives one row per image."""
+        classifier = self.make()
+        if Capability.ACTIVATIONS in classifier.offers:
+            images = torch.rand(3, *self.shape, generator=torch.Generator().manual_seed(0))
+            logits, seen = classifier.inspect(images, classifier.layers()[:1])
+            assert torch.equal(logits, classifier(images))
+            assert [len(values) for values in seen.values()] == [3]
 
 
 class ValidatorContract:
@@ -175,14 +223,20 @@ class ValidatorContract:
         return torch.rand(5, *self.shape, generator=rng), torch.arange(5) % self.classes
 
 
-def toy_lanes(attempts: list[int], latent_shape: tuple[int, ...] = (3,)) -> Lanes:
+def toy_lanes(attempts: list[int], latent_shape: tuple[int, ...] = (3,), starts: int = 1) -> Lanes:
     """Lanes over the toy generator."""
     generator, streams = ToyGenerator(latent_shape), Streams(0)
-    labels = torch.tensor(attempts) % 3
-    latents = torch.cat(
-        [generator.sample(y[None], streams.at("origin", k)) for k, y in zip(attempts, labels, strict=True)]
-    )
-    return Lanes(OriginBatch(torch.tensor(attempts), labels, latents), generator.space, streams)
+    numbers = torch.tensor(attempts)[:, None] * starts + torch.arange(starts)
+    labels = numbers % 3
+    rows = zip(numbers.flatten().tolist(), labels.flatten(), strict=True)
+    latents = torch.cat([generator.sample(y[None], streams.at("origin", n)) for n, y in rows])
+    shaped = latents.unflatten(0, (len(attempts), starts))
+    return Lanes(Starts(torch.tensor(attempts), shaped, labels, torch.full_like(labels, -1)), generator.space, streams)
+
+
+def lanes_for(search: Any, attempts: list[int], latent_shape: tuple[int, ...] = (3,)) -> Lanes:
+    """Toy lanes with as many origins as this search starts from."""
+    return toy_lanes(attempts, latent_shape, search.starts if isinstance(search, Populous) else 1)
 
 
 def play(search: Any, lanes: Lanes, rounds: int, state: State | None = None) -> State:
@@ -195,13 +249,13 @@ def play(search: Any, lanes: Lanes, rounds: int, state: State | None = None) -> 
 
 
 def toy_feedback(proposal: Proposal, lanes: Lanes) -> Feedback:
-    """Margins under the toy classifier."""
-    labels = lanes.origins.labels[proposal.lanes]
-    # padded to one shape, as the engine does: a row's result must not depend on how many neighbours it has
-    (margins,) = Chunks(64)(
-        lambda z, y: (margin(ToyClassifier()(ToyGenerator().decode(z, y)), y),), proposal.latents, labels
-    )
-    return Feedback(margins[:, None], margins < 0)
+    """Margins under the toy classifier, and their gradients."""
+    labels = lanes.starts.labels[proposal.lanes, proposal.origins]
+    latents = proposal.latents.detach().requires_grad_()
+    margins = margin(ToyClassifier()(ToyGenerator().decode(latents, labels)), labels)
+    (slopes,) = torch.autograd.grad(margins.sum(), latents)
+    margins = margins.detach()
+    return Feedback(margins[:, None], margins < 0, torch.ones(len(margins), dtype=torch.long), slopes[:, None])
 
 
 def same(first: torch.Tensor, second: torch.Tensor) -> bool:

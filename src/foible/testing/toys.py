@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +41,21 @@ class ToyGenerator:
 
     def decode(self, latents: Latents, labels: Tensor) -> Images:  # noqa: ARG002
         """Bars two pixels wide."""
-        bars = latents.flatten(1)[:, :3].sigmoid()
+        bars = exactly(latents.flatten(1)[:, :3])
         return bars.repeat_interleave(2, 1)[:, None, None, :].expand(-1, 1, 6, 6).contiguous()
+
+
+def exactly(values: Tensor) -> Tensor:
+    """The sigmoid as a multiple of 2^-20: sums of a few of them are exact, in any order and on any processor.
+
+    Vectorised functions may round the tail of an array differently, so that a row's last bits would depend on its position.
+    Double precision is left as it is, for finite differences.
+    """
+    bars = values.double().sigmoid()
+    if values.dtype == torch.float64:
+        return bars
+    steps = bars + (bars.mul(2**20).round().div(2**20) - bars).detach()
+    return steps.to(values.dtype)
 
 
 class ToyEncoder(ToyGenerator):
@@ -51,23 +65,39 @@ class ToyEncoder(ToyGenerator):
         """The brightness of each bar, through the inverse of the sigmoid."""
         bars = images.mean((1, 2)).unflatten(1, (3, 2)).mean(2)
         latents = torch.zeros(len(images), *self.space.shape)
-        latents.flatten(1)[:, :3] = bars.clamp(0.02, 0.98).logit()
+        latents.flatten(1)[:, :3] = bars.clamp(0.02, 0.98).double().logit().mul(2**20).round().div(2**20).float()
         return latents
 
 
 class ToyClassifier:
-    """Scores are ten times the mean brightness of each bar."""
+    """Scores are ten times the mean brightness of each bar.
 
-    offers = frozenset({Capability.GRADIENT})
+    Args:
+        name: what it is called.
+        bias: added to the score of the left bar, so that two of them can disagree.
+    """
 
-    def __init__(self, name: str = "toy-classifier") -> None:
-        self.name = name
+    offers = frozenset({Capability.GRADIENT, Capability.ACTIVATIONS})
+
+    def __init__(self, name: str = "toy-classifier", bias: float = 0.0) -> None:
+        self.name, self.bias = name, bias
         self.classes = CLASSES
 
     def __call__(self, images: Images) -> Tensor:
         """Logits (N, 3)."""
-        scores: Tensor = 10 * images.mean((1, 2)).unflatten(1, (3, 2)).mean(2)
-        return scores
+        return self.inspect(images, ())[0]
+
+    def layers(self) -> tuple[str, ...]:
+        """One layer: the brightness of the bars."""
+        return ("bars",)
+
+    def inspect(self, images: Images, layers: Sequence[str]) -> tuple[Tensor, Mapping[str, Tensor]]:
+        """Logits (N, 3) and the mean brightness of each bar (N, 3)."""
+        bars: Tensor = images.mean((1, 2)).unflatten(1, (3, 2)).mean(2)
+        scores = 10 * bars
+        if self.bias:
+            scores = scores + torch.tensor([self.bias, 0.0, 0.0], dtype=scores.dtype)
+        return scores, dict.fromkeys(layers, bars)
 
 
 def write_toy_images(root: Path, per_class: int = 4) -> Path:

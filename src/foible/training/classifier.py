@@ -17,6 +17,7 @@ from foible.classifiers.adapted import AdaptedClassifier
 from foible.domains import Domain, RealImages
 from foible.registry import build
 from foible.training.augment import Augmentation
+from foible.training.beginnings import start_from
 from foible.training.invalid import FITTED, mixture
 from foible.types import Images
 from foible.zoo.files import Header
@@ -34,6 +35,9 @@ class ClassifierLearner:
         mean: per channel, subtracted from images before the network sees them.
         std: per channel, divided by after the mean.
         outliers: made-up invalid images shown beside every batch, as a share of it; their target is "any class".
+        mixing: up to this share of another image is laid over each image, and its label counts as much (mixup: Zhang et
+            al., ICLR 2018, with even instead of beta-distributed shares).
+        start: weights to start from: a trained model of the same network, or a package, as in `start_from`.
     """
 
     role, family, watch = "classifiers", "module", "error"
@@ -49,12 +53,17 @@ class ClassifierLearner:
         mean: tuple[float, ...] = (0.0,),
         std: tuple[float, ...] = (1.0,),
         outliers: float = 0.0,
+        mixing: float = 0.0,
+        start: str | None = None,
     ) -> None:
         self.domain, self.network_name = domain, network
         self.config = {"shape": list(domain.shape), "classes": len(domain.classes), **(config or {})}
-        self.network: nn.Module = build("networks", network, self.config).to(memory_format=torch.channels_last)
+        self.network: nn.Module = build("networks", network, self.config)
+        if start:
+            start_from(self.network, start)
+        self.network.to(memory_format=torch.channels_last)
         self.label_smoothing, self.augment = label_smoothing, Augmentation(**(augment or {}))
-        self.outliers = outliers
+        self.outliers, self.mixing = outliers, mixing
         self.normalisation = {"mean": list(mean), "std": list(std)}
         self._mean, self._std = (torch.tensor(v).view(1, -1, 1, 1) for v in (mean, std))
 
@@ -67,11 +76,22 @@ class ClassifierLearner:
         """Cross-entropy of a batch, and of invalid images against all classes alike."""
         count = int(len(images) * self.outliers)
         invalid = mixture(images[:count], labels[:count], FITTED) if count else images[:0]
-        logits = self._logits(self.augment(torch.cat([images, invalid])))  # alike: no change may give nonsense away
-        loss = functional.cross_entropy(logits[: len(images)], labels, label_smoothing=self.label_smoothing)
+        shown = self.augment(torch.cat([images, invalid]))  # alike: no change may give nonsense away
+        share = self.mixing * torch.rand(len(images))
+        valid = torch.lerp(shown[: len(images)], shown[: len(images)].roll(1, 0), share.view(-1, 1, 1, 1))
+        logits = self._logits(torch.cat([valid, shown[len(images) :]]))
+        loss = self._mixed_loss(logits[: len(images)], labels, share)
         if count:
             loss = loss - self.outliers * logits[len(images) :].log_softmax(1).mean()
         yield "classifier", loss
+
+    def _mixed_loss(self, logits: Tensor, labels: Tensor, share: Tensor) -> Tensor:
+        """Cross-entropy against each image's label and that of the image mixed in, by their shares."""
+        own, other = (
+            functional.cross_entropy(logits, y, reduction="none", label_smoothing=self.label_smoothing)
+            for y in (labels, labels.roll(1, 0))
+        )
+        return torch.lerp(own, other, share).mean()
 
     def measure(self, images: Images, labels: Tensor) -> dict[str, Tensor]:
         """Error (share of wrong answers) and cross-entropy per image."""

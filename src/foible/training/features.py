@@ -30,6 +30,18 @@ class Features(nn.Module):
     num_features: int
 
 
+class GivenFeatures(Features):
+    """Features that were made before, passed on as they are."""
+
+    def __init__(self, name: str, size: int) -> None:
+        super().__init__()
+        self.name, self.num_features = name, size
+
+    def forward(self, features: Tensor) -> Tensor:
+        """The features themselves."""
+        return features
+
+
 class ClassifierFeatures(Features):
     """What a classifier's last linear layer is given."""
 

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from foible.domains.library import import_torchvision
 from foible.errors import DataError, MissingExtra
-from foible.training.features import Features
+from foible.training.features import Features, GivenFeatures
 from foible.types import Images
 
 SUBSETS = 20  # of KID
+BATCH = 256  # feature rows handed over at a time
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,23 @@ def realism(real: Iterable[Images], made: Iterable[Images], features: Features, 
         torch.manual_seed(seed)
         mean, _ = kid.compute()
     return Realism(_distance(fid), float(mean), features.name, counts[True], counts[False])
+
+
+def feature_distance(real: Tensor, made: Tensor, name: str, seed: int = 0) -> Realism:
+    """FID and KID of features that are already there, such as those of a set of findings.
+
+    Args:
+        real: features of real images (N, features).
+        made: features of the others (M, features), made by the same extractor.
+        name: what made the features.
+        seed: chooses the subsets of KID.
+    """
+    if real.ndim != 2 or made.ndim != 2 or real.shape[1] != made.shape[1]:
+        raise DataError(
+            f"features must be (images, features) of one extractor, got {tuple(real.shape)} and {tuple(made.shape)}",
+            "flatten them, and use the same extractor for both",
+        )
+    return realism(real.split(BATCH), made.split(BATCH), GivenFeatures(name, real.shape[1]), seed)
 
 
 def _distance(fid: Any) -> float:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from foible.domains import RealImages
-from foible.protocols import Encoder, Generator
+from foible.protocols import Encoder, Generator, prefers_real
 from foible.types import Images
 
 BATCH = 100
@@ -24,18 +24,23 @@ class Pairs:
     labels: Tensor
 
 
-def made_beside_real(generator: Generator, real: RealImages, most: int) -> Iterator[Pairs]:
+def made_beside_real(
+    generator: Generator, real: RealImages, most: int, reconstruct: bool | None = None
+) -> Iterator[Pairs]:
     """Batches of real images spread over all of them, and made ones of the same classes.
 
-    A generator that encodes gives the reconstructions of the real images, since these are its origins.
+    A generator that starts from real images gives their reconstructions, since these are its origins.
 
     Args:
         generator: makes the images.
         real: where to compare with.
         most: how many images at most.
+        reconstruct: reconstructions or samples; None = whatever the generator starts from.
     """
     rng, total = torch.Generator().manual_seed(0), len(real.labels)
     for index in torch.linspace(0, total - 1, min(most, total)).long().split(BATCH):
         images, labels = real.images(index), real.labels[index]
-        latents = generator.encode(images, labels) if isinstance(generator, Encoder) else generator.sample(labels, rng)
+        again = prefers_real(generator) if reconstruct is None else reconstruct
+        encoder = generator if again and isinstance(generator, Encoder) else None
+        latents = encoder.encode(images, labels) if encoder else generator.sample(labels, rng)
         yield Pairs(images, generator.decode(latents, labels), labels)

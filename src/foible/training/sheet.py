@@ -26,15 +26,16 @@ def contact_sheet(
         classes: number of rows.
         path: the PNG file.
         columns: images per row.
-        real: a generator that encodes shows reconstructions of these instead of samples from its prior.
+        real: a generator that encodes shows reconstructions of some of these, drawn at random, instead of samples.
     """
-    labels = torch.arange(classes).repeat_interleave(columns)
+    labels, rng = torch.arange(classes).repeat_interleave(columns), torch.Generator().manual_seed(0)
     if real is not None and isinstance(generator, Encoder):
-        index = torch.cat([(real.labels == c).nonzero()[:columns, 0] for c in range(classes)])
+        order = torch.randperm(len(real.labels), generator=rng)
+        index = torch.cat([order[real.labels[order] == c][:columns] for c in range(classes)])
         labels = real.labels[index]
         latents = generator.encode(real.images(index), labels)
     else:
-        latents = generator.sample(labels, torch.Generator().manual_seed(0))
+        latents = generator.sample(labels, rng)
     images = torch.cat(
         [generator.decode(z, y) for z, y in zip(latents.split(columns), labels.split(columns), strict=True)]
     )

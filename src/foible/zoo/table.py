@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foible.domains.domain import domain_names, load_domain
+from foible.metrics.rates import rate
 from foible.zoo.catalogue import Entry, cards
 from foible.zoo.trainable import Trainable, trainable
 
@@ -29,7 +30,7 @@ class ZooRow:
 
 @dataclass(frozen=True)
 class GeneratorRow:
-    """A generator as in the published Table II, with the share of origins it gives."""
+    """A generator as in the published Table II, with the shares of origins that classifier and judge accept."""
 
     domain: str
     family: str
@@ -38,6 +39,8 @@ class GeneratorRow:
     training_seconds: float
     decode_ms: float | None
     viable_origins: float | None
+    judged_valid: float | None
+    judged_images: int | None
 
 
 def zoo_rows() -> list[ZooRow]:
@@ -60,6 +63,8 @@ def generator_rows() -> list[GeneratorRow]:
             training_seconds=e.training_seconds,
             decode_ms=e.figures.get("decode_ms"),
             viable_origins=e.figures.get("viable_origins"),
+            judged_valid=e.figures.get("judged_valid"),
+            judged_images=(e.model_extra or {}).get("measured", {}).get("judged_images"),
         )
         for e in cards().values()
         if e.role == "generators"
@@ -69,7 +74,16 @@ def generator_rows() -> list[GeneratorRow]:
 
 def generator_table(rows: list[GeneratorRow]) -> list[tuple[str, ...]]:
     """The rows as text under a heading; a figure that nobody has measured is a dash."""
-    heading = ("domain", "family", "model", "latent size", "training time", "inference time", "viable origins")
+    heading = (
+        "domain",
+        "family",
+        "model",
+        "latent size",
+        "training time",
+        "inference time",
+        "viable origins",
+        "judged valid",
+    )
     lines = [
         (
             r.domain,
@@ -79,6 +93,7 @@ def generator_table(rows: list[GeneratorRow]) -> list[tuple[str, ...]]:
             duration(r.training_seconds),
             _shown(r.decode_ms, "{:.2f} ms"),
             _shown(r.viable_origins, "{:.1%}"),
+            _interval(r.judged_valid, r.judged_images),
         )
         for r in rows
     ]
@@ -101,6 +116,7 @@ def duration(seconds: float) -> str:
 SHOWN = {
     "test_accuracy": "accuracy {:.2%}",
     "viable_origins": "viable origins {:.1%}",
+    "judged_valid": "judged valid {:.1%}",
     "recognised": "recognised {:.1%}",
     "fid": "FID {:.2f}",
     "decode_ms": "{:.2f} ms/image",
@@ -132,6 +148,14 @@ def _purpose(model: Entry | Trainable, references: set[str]) -> str:
 
 def _wanted(t: Trainable, references: set[str]) -> ZooRow:
     return ZooRow(t.name, t.domain, t.family, _purpose(t, references), False, None, None, "", "")
+
+
+def _interval(share: float | None, total: int | None) -> str:
+    """A share with its interval, in per cent."""
+    if share is None or total is None:
+        return _shown(share, "{:.1%}")
+    found = rate(round(share * total), total)
+    return f"{share:.1%} [{100 * (found.low or 0):.1f}, {100 * (found.high or 0):.1f}]"
 
 
 def _shown(value: float | None, text: str) -> str:

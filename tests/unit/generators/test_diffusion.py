@@ -1,12 +1,17 @@
+from functools import partial
+from types import SimpleNamespace
+
 import pytest
 import torch
 
 from foible.errors import RecipeError
+from foible.protocols import Encoder, prefers_real
 from foible.testing.contracts import GeneratorContract
 from foible.types import LatentSpace
 
 pytest.importorskip("diffusers")
 
+from foible.generators.denoising import noised
 from foible.generators.diffusion import Diffusion
 from foible.generators.networks.unet import Denoiser
 
@@ -55,6 +60,35 @@ def test_an_image_does_not_depend_on_its_neighbours():
     latents = generator.sample(labels, torch.Generator().manual_seed(0))
     alone = generator.decode(latents[2:3], labels[2:3])
     assert torch.allclose(generator.decode(latents, labels)[2:3], alone, atol=1e-5)
+
+
+@pytest.mark.parametrize("guidance", [1.0, 3.0])
+def test_what_it_makes_is_encoded_to_noise_that_makes_it_again(guidance):
+    generator, labels = diffusion(guidance=guidance), torch.tensor([0, 2, 1])
+    images = generator.decode(0.5 * generator.sample(labels, torch.Generator().manual_seed(0)), labels)
+    latents = generator.encode(images, labels)
+    assert torch.equal(latents, generator.space.clamp(latents))
+    plain, solved = (
+        (generator.decode(z, labels) - images).abs().mean()
+        for z in (noised(generator.scheduler, partial(generator._velocity, labels), images * 2 - 1, 4.0, 1), latents)
+    )
+    assert solved < 0.03 and solved < plain / 2
+
+
+def test_guesses_that_make_it_worse_are_taken_back():
+    class Steep:  # a step that overshoots by far: y = 4 x; the fixed-point iteration alone would run away from 0.25
+        timesteps, num_inference_steps, config = torch.tensor([1]), 1, SimpleNamespace(num_train_timesteps=2)
+        alphas_cumprod, final_alpha_cumprod = torch.ones(2), torch.tensor(1.0)
+
+        def step(self, output, time, pictures, eta, return_dict):
+            return (output,)
+
+    found = noised(Steep(), lambda pictures, time: 4 * pictures, torch.ones(1, 1, 1, 1), 5.0, 12)
+    assert float(found) == pytest.approx(0.25, abs=0.02)
+
+
+def test_origins_are_samples_unless_asked_otherwise():
+    assert isinstance(diffusion(), Encoder) and not prefers_real(diffusion())
 
 
 def test_zero_steps_are_refused():

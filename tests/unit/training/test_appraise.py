@@ -10,9 +10,11 @@ from PIL import Image
 from foible.domains import load_domain, real_images
 from foible.testing.toys import ToyClassifier, ToyEncoder, ToyGenerator, write_toy_images
 from foible.training.appraise import appraise, decode_milliseconds, share_recognised
+from foible.training.judged import share_valid
 from foible.training.samples import made_beside_real
 from foible.training.sheet import contact_sheet
 from foible.training.train import TrainingRecipe, train
+from foible.types import Verdict
 from foible.zoo.catalogue import entry
 
 
@@ -43,6 +45,24 @@ def test_a_mean_vote_decides(toys):
     assert share_recognised([Contrary()], pairs) == 0.0
 
 
+def test_the_judge_has_the_last_word_on_origins(toys):
+    class Strict:
+        name = "strict"
+
+        def __call__(self, images, labels):
+            return [(Verdict("strict", bool(y == 0), 0.5), Verdict("strict", True, 0.5, "label")) for y in labels]
+
+    assert share_valid(Strict(), list(made_beside_real(ToyEncoder(), toys, most=30))) == pytest.approx(1 / 3)
+
+
+def test_a_generator_that_starts_from_samples_is_also_asked_for_real_images(toys):
+    class Both(ToyEncoder):
+        prefers = "sampled"
+
+    (sampled,), (again,) = (list(made_beside_real(Both(), toys, most=12, reconstruct=r)) for r in (None, True))
+    assert torch.allclose(again.made, again.real, atol=0.02) and not torch.allclose(sampled.made, again.made, atol=0.02)
+
+
 def test_decoding_takes_time():
     assert decode_milliseconds(ToyGenerator(), 3) > 0
 
@@ -65,7 +85,9 @@ def test_a_teacher_has_no_say_in_the_figures_of_its_pupil(tmp_path):
     card = tomllib.loads(entry("mnist-gan").path().with_suffix(".toml").read_text())
     card["recipe"]["network"]["teacher"] = {"use": "mnist-reference-residual", "layers": []}
     path.with_suffix(".toml").write_text(tomli_w.dumps(card))
-    measured = appraise(path, images=20).measured
+    appraisal = appraise(path, images=20)
+    measured = appraisal.measured
+    assert 0 < appraisal.figures["judged_valid"] <= 1 and measured["judge"].startswith("mnist-judge (sha256 ")
     assert measured["references"] == ["mnist-reference-convolutional", "mnist-reference-separable"]
     assert "residual" not in measured["extractor"]
 

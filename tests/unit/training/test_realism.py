@@ -7,9 +7,9 @@ from torch import nn
 
 from foible.classifiers.adapted import AdaptedClassifier
 from foible.domains import Domain
-from foible.errors import ModelError
+from foible.errors import DataError, ModelError
 from foible.training.features import ClassifierFeatures, features_for
-from foible.training.realism import realism
+from foible.training.realism import feature_distance, realism
 
 pytestmark = pytest.mark.skipif(find_spec("torchmetrics") is None, reason="needs the extra training")
 
@@ -55,3 +55,14 @@ def test_features_are_what_the_last_layer_sees(features):
 def test_a_domain_without_classifiers_has_no_features():
     with pytest.raises(ModelError, match="the zoo has none"):
         features_for(Domain(name="none", shape=(1, 8, 8), classes=("a",)))
+
+
+def test_features_that_are_there_give_the_same_as_their_images(features):
+    real, made = torch.cat(batches(0.2)), torch.cat(batches(0.7, 3))
+    expected = realism([real], [made], features)
+    with torch.no_grad():
+        found = feature_distance(features(real), features(made), features.name)
+    assert (found.fid, found.kid) == (pytest.approx(expected.fid, rel=1e-4), pytest.approx(expected.kid, rel=1e-4))
+    assert found.extractor == "last features of tiny" and (found.real, found.made) == (400, 400)
+    with pytest.raises(DataError, match="one extractor"):
+        feature_distance(torch.zeros(4, 3), torch.zeros(4, 2), "x")

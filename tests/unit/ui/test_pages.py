@@ -3,12 +3,15 @@
 import io
 import sqlite3
 import zipfile
+from html import unescape
 
 import pytest
 
+from foible.report.comparison import compare
 from foible.store import open_run
 from foible.store.answers import NOTHING, give_answer, read_answers
 from foible.store.layout import Layout
+from foible.testing.runs import BUDGET, Story, write_run
 
 
 def test_every_page_of_a_run_is_there(visit, runs):
@@ -55,10 +58,14 @@ def test_thousands_of_images_can_be_taken_away(visit, runs):
     run = open_run(runs / "toy")
     row = run.database.execute("SELECT * FROM findings LIMIT 1").fetchone()
     names = [c[1] for c in run.database.execute("PRAGMA table_info(findings)")]
+    said = "SELECT role, moment, probabilities FROM outputs WHERE arm = ? AND attempt = ?"
+    outputs = run.database.execute(said, (row[0], row[1])).fetchall()
     with sqlite3.connect(runs / "toy" / "run.sqlite") as database:
         for attempt in range(1000, 4000):
             values = [attempt if n == "attempt" else v for n, v in zip(names, row, strict=True)]
             database.execute(f"INSERT INTO findings VALUES ({','.join('?' * len(values))})", values)
+            for output in outputs:
+                database.execute("INSERT INTO outputs VALUES (?, ?, 0, ?, ?, ?)", (row[0], attempt, *output))
     client = visit()
     with zipfile.ZipFile(io.BytesIO(client.get("/runs/toy/export/findings.zip").content)) as archive:
         assert len(archive.namelist()) > 6000
@@ -91,6 +98,18 @@ def test_people_stand_beside_the_verdicts_when_runs_are_compared(visit, runs):
     page = client.get("/compare?run=toy").text
     assert page.count("1 of 2, 50.0 %") == 2 and "valid, label kept, by people" in page
     assert "Valid, by people (2 asked)" in client.get("/runs/toy").text
+
+
+def test_runs_are_compared_as_on_the_command_line(visit, runs):
+    stories = [Story(True, 10, True)] * 15 + [Story(False, BUDGET)] * 5
+    write_run(runs / "descent", stories, search={"use": "descent", "extent": "high"})
+    write_run(runs / "genetic", stories[12:] + [Story(False, BUDGET)] * 12)
+    write_run(runs / "elsewhere", stories, seed=3, search={"use": "random"})
+    page = unescape(visit().get("/compare?run=descent&run=genetic&run=elsewhere&run=toy").text)
+    expected = compare([open_run(runs / "descent"), open_run(runs / "genetic")])
+    assert len(expected.sentences) == 3 and all(sentence in page for sentence in expected.sentences)
+    assert "descent and elsewhere cannot be paired: seed: 0 -> 3" in page
+    assert "descent and toy cannot be paired: " in page and "domain: pets ->" in page
 
 
 def test_the_board_of_people_is_about_people(visit, runs):

@@ -1,18 +1,19 @@
-"""Runs side by side: the statistics of the published tables, the curves, and a paired test where it is allowed."""
+"""Runs side by side: the statistics of the published tables, the curves, and paired tests where they are allowed."""
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import combinations
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from foible.errors import FoibleError
-from foible.metrics import Paired, paired
 from foible.report import Summary
+from foible.report.comparison import Comparison, compare_sides
 from foible.report.curve import chart
+from foible.report.sides import Side, sharing, sides, why_not
 from foible.store import Run
 from foible.types import Outcome
 from foible.ui.pages.watch import summary_of
@@ -39,19 +40,14 @@ class Column:
         """Whether people have said what they see in its findings."""
         return self.summary.search.stage("valid_by_people") is not None
 
-    def same_origins(self, other: Column) -> bool:
-        """Whether attempt k starts from the same image in both runs."""
-        keys = ("domain", "seed", "data", "generator")
-        return all(getattr(self.summary.facts, k) == getattr(other.summary.facts, k) for k in keys)
-
 
 @dataclass(frozen=True)
-class Duel:
-    """Two runs on the origins they share."""
+class Refusal:
+    """Two sides that cannot be compared in pairs, and why."""
 
     first: str
     second: str
-    result: Paired
+    reasons: list[str]
 
 
 def compare(request: Request) -> Response:
@@ -60,13 +56,19 @@ def compare(request: Request) -> Response:
     names = [n for n in shelf.names() if shelf.layout(n).database.is_file()]
     wanted = [n for n in dict.fromkeys(request.query_params.getlist("run")) if n in names][:MOST]
     columns: list[Column] = []
+    runs: list[Run] = []
     problems: list[str] = []
-    for name in wanted:
-        try:
-            with shelf.open(name) as run:
-                columns.append(_column(run, name))
-        except FoibleError as error:
-            problems.append(error.message)
+    with ExitStack() as stack:
+        for name in wanted:
+            try:
+                run = stack.enter_context(shelf.open(name))
+                columns.append(Column(name, summary_of(run, name), list(run.outcomes())))
+                runs.append(run)
+            except FoibleError as error:
+                problems.append(error.message)
+        groups = sharing(sides(runs, [c.name for c in columns]))
+        comparisons = _comparisons(groups)
+        refusals = _refusals(groups)
     budget = max((c.summary.facts.budget_evaluations for c in columns), default=1)
     return page(
         "compare",
@@ -77,16 +79,18 @@ def compare(request: Request) -> Response:
         columns=columns,
         problems=problems,
         chart=chart([(c.name, c.outcomes) for c in columns], budget),
-        duels=[Duel(a.name, b.name, _duel(a, b)) for a, b in combinations(columns, 2) if a.same_origins(b)],
+        comparisons=comparisons,
+        refusals=refusals,
     )
 
 
-def _column(run: Run, name: str) -> Column:
-    return Column(name, summary_of(run, name), list(run.outcomes()))
+def _comparisons(groups: list[list[Side]]) -> list[Comparison]:
+    return [compare_sides(group) for group in groups if len(group) > 1]
 
 
-def _duel(first: Column, second: Column) -> Paired:
-    return paired(first.outcomes, second.outcomes)
+def _refusals(groups: list[list[Side]]) -> list[Refusal]:
+    """Why each group stands apart from the first one."""
+    return [Refusal(groups[0][0].name, g[0].name, why_not(groups[0][0], g[0])) for g in groups[1:]]
 
 
 routes = [Route("/compare", compare)]

@@ -1,0 +1,141 @@
+"""Confirmation: a candidate becomes a finding only when its failure survives.
+
+1. The oracle says failure on the image rounded to 8 bits.
+2. The image is encoded as PNG, decoded from those bytes, and classified again in another batch: still a failure.
+3. Its steadiness is measured, and the validators have spoken. They decide nothing here, unless the recipe says
+   steers = true.
+
+Nothing is written: a finding carries the bytes of its files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from itertools import chain
+
+import torch
+from torch import Tensor
+
+from foible.campaign.evaluate import Evaluator, Rendered
+from foible.campaign.events import Found
+from foible.campaign.steadiness import steadiness
+from foible.images import png_bytes, read_png
+from foible.types import TESTED, Arm, Finding, Images, Latents, Probabilities, Verdict, everyone_accepts
+
+
+@dataclass(frozen=True)
+class Suspects:
+    """Candidates said to fail, with all that a finding will say of them. Everything is in rows, (S, ...).
+
+    `numbers` is how many findings the attempt has already: where the numbers of the next ones begin.
+    """
+
+    attempts: Tensor
+    numbers: Tensor
+    labels: Tensor
+    targets: Tensor
+    origins: Latents
+    latents: Latents
+    scores: Tensor
+    evaluations: Tensor
+    rounds: Tensor
+    before: Rendered
+
+    def __len__(self) -> int:
+        return len(self.attempts)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Suspects]) -> Suspects:
+        """Those of several rounds as one."""
+        names = [f.name for f in fields(cls) if f.name != "before"]
+        columns = {name: torch.cat([getattr(p, name) for p in parts]) for name in names}
+        outputs = {role: torch.cat([p.before.outputs[role] for p in parts]) for role in parts[0].before.outputs}
+        return cls(**columns, before=Rendered(torch.cat([p.before.images for p in parts]), outputs))
+
+
+def confirm(evaluator: Evaluator, arm: Arm, suspects: Suspects) -> list[Found | None]:
+    """The finding that each suspect is, or None."""
+    found: list[Found | None] = [None] * len(suspects)
+    s = suspects
+    shown = evaluator.render(s.latents, s.labels)
+    rows = evaluator.failed(shown, s.latents, s.origins, s.labels, s.targets).nonzero()[:, 0]
+    if len(rows) == 0:
+        return found
+    files = [png_bytes(image) for image in shown.images[rows]]
+    stored = torch.stack([read_png(content, evaluator.campaign.domain.shape) for content in files])
+    second = Rendered(stored, evaluator.classify(stored))
+    still = evaluator.failed(second, s.latents[rows], s.origins[rows], s.labels[rows], s.targets[rows])
+    verdicts = _verdicts(evaluator, stored, s, rows)
+    if evaluator.campaign.recipe.steers:
+        still = still & torch.tensor([everyone_accepts(mine) for mine in verdicts])
+    found_before: Counter[int] = Counter()
+    for i in still.nonzero()[:, 0].tolist():
+        row, attempt = int(rows[i]), int(s.attempts[rows[i]])
+        number = int(s.numbers[row]) + found_before[attempt]
+        found_before[attempt] += 1
+        found[row] = _found(evaluator, arm, s, row, number, second.rows(torch.tensor([i])), files[i], verdicts[i])
+    return found
+
+
+def _verdicts(evaluator: Evaluator, images: Images, s: Suspects, rows: Tensor) -> list[tuple[Verdict, ...]]:
+    """How steady each failure is, and what the validators say of it."""
+    labels = s.labels[rows]
+    said = [v(images, labels) for v in evaluator.campaign.validators]
+    if evaluator.campaign.recipe.steadiness:
+        rest = (s.before.images[rows], s.latents[rows], s.origins[rows], labels, s.targets[rows])
+        said = [steadiness(evaluator, images, *rest), *said]
+    return [tuple(chain.from_iterable(column[i] for column in said)) for i in range(len(labels))]
+
+
+def _found(
+    evaluator: Evaluator,
+    arm: Arm,
+    s: Suspects,
+    row: int,
+    number: int,
+    second: Rendered,
+    png: bytes,
+    verdicts: tuple[Verdict, ...],
+) -> Found:
+    before = s.before.rows(torch.tensor([row]))
+    origin_png = png_bytes(before.images[0])
+    attempt = int(s.attempts[row])
+    stem = _stem(arm, attempt, number)
+    columns = zip(evaluator.campaign.objective.names, s.scores[row].tolist(), strict=True)
+    finding = Finding(
+        arm=arm,
+        attempt=attempt,
+        number=number,
+        label=int(s.labels[row]),
+        target=int(s.targets[row]),
+        predicted=int(second.outputs[TESTED][0].argmax()),
+        evaluations=int(s.evaluations[row]),
+        rounds=int(s.rounds[row]),
+        before={role: _probabilities(logits[0]) for role, logits in before.outputs.items()},
+        after={role: _probabilities(logits[0]) for role, logits in second.outputs.items()},
+        latent_distance=float(torch.linalg.vector_norm(s.latents[row] - s.origins[row])),
+        pixel_distance=float(torch.linalg.vector_norm(second.images[0] - before.images[0])),
+        latent=s.latents[row],
+        origin_latent=s.origins[row],
+        image=f"images/{stem}-failure.png",
+        origin_image=f"images/{stem}-origin.png",
+        image_sha256=hashlib.sha256(png).hexdigest(),
+        origin_sha256=hashlib.sha256(origin_png).hexdigest(),
+        verdicts=verdicts,
+        measures={name: value for name, value in columns if value == value},
+    )
+    return Found(finding, origin_png, png)
+
+
+def _stem(arm: Arm, attempt: int, number: int) -> str:
+    """A file name: the arm unless it is the search, the attempt, and the number of a second or later finding."""
+    return "-".join(
+        [*([str(arm)] if arm is not Arm.SEARCH else []), f"{attempt:06d}", *([f"{number:04d}"] if number else [])]
+    )
+
+
+def _probabilities(logits: Tensor) -> Probabilities:
+    return tuple(round(p, 6) for p in logits.double().softmax(0).tolist())

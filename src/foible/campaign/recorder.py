@@ -1,0 +1,83 @@
+"""The recorder: alone in writing a run. It takes the engine's events in batches, each committed whole."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+
+from foible.campaign.events import Ended, Event, Found, Round, Saved, Shrunk
+from foible.store import RunWriter
+from foible.types import Arm
+
+NOTE_SECONDS = 0.5  # between notes on progress in the run folder
+NOTED_LANES = 200
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far an arm is: sent after every round.
+
+    `share` of the work, 0 to 1, supposes that the searches under way will use their whole budget.
+    """
+
+    arm: Arm
+    done: int
+    attempts: int
+    found: int
+    evaluations: int
+    share: float
+
+
+Listener = Callable[[Progress], None]
+
+
+class Recorder:
+    """Writes what the engine tells of one arm, and tells the listener how far it is."""
+
+    def __init__(self, writer: RunWriter, arm: Arm, attempts: int, budget: int, listen: Listener) -> None:
+        self.writer, self.arm, self.attempts, self.budget, self.listen = writer, arm, attempts, budget, listen
+        self.done, self.found = len(writer.done(arm)), writer.found(arm)
+        self.evaluations = 0
+        self.begun, self.noted = time.monotonic(), 0.0
+
+    def write(self, events: Iterable[Event]) -> None:
+        """Commit what became of a round, all or nothing, and pass on how far the run is."""
+        events = list(events)
+        lasting = [event for event in events if not isinstance(event, Round)]
+        if lasting:
+            with self.writer.transaction():
+                for event in lasting:
+                    self._write(event)
+        for round_over in (event for event in events if isinstance(event, Round)):
+            self._tell(round_over)
+
+    def _write(self, event: Event) -> None:
+        if isinstance(event, Found):
+            self.writer.add_finding(event.finding, event.origin_png, event.png)
+            self.found += 1
+        elif isinstance(event, Ended):
+            self.writer.add_outcome(event.outcome, event.memory)
+            self.done += 1
+        elif isinstance(event, Saved):
+            self.writer.add_checkpoints(event.arm, event.states)
+        elif isinstance(event, Shrunk):
+            self.writer.add_note(f"memory ran out: chunks of {event.new} instead of {event.old} from here on")
+
+    def _tell(self, event: Round) -> None:
+        self.evaluations += event.evaluations
+        under_way = float(event.spent.sum()) / self.budget
+        share = (self.done + under_way) / self.attempts
+        progress = Progress(self.arm, self.done, self.attempts, self.found, self.evaluations, share)
+        self.listen(progress)
+        if time.monotonic() - self.noted > NOTE_SECONDS:
+            self._note(progress, event)
+
+    def _note(self, progress: Progress, event: Round) -> None:
+        """Leave word in the run folder for whoever watches: how far, how fast, and each search under way."""
+        columns = (event.attempts, event.labels, event.spent, event.lowest)
+        rows = zip(*(c[:NOTED_LANES].tolist() for c in columns), strict=True)
+        lanes = [row for row in rows if math.isfinite(row[-1])]  # a lane that has just been filled has no score yet
+        self.noted = time.monotonic()
+        self.writer.note_progress(asdict(progress) | {"seconds": self.noted - self.begun, "lanes": lanes})

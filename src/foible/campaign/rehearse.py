@@ -1,0 +1,39 @@
+"""A search played without networks: what it will ask for, known before the first image."""
+
+from __future__ import annotations
+
+import torch
+
+from foible.campaign.assemble import Campaign
+from foible.protocols import Lanes, Populous
+from foible.types import Arm, Feedback, Proposal, Starts
+
+
+def first_proposal(campaign: Campaign, arm: Arm) -> Proposal:
+    """What one search asks for at first."""
+    lanes = _one_lane(campaign, arm)
+    search = campaign.searches[arm]
+    return search.ask(search.begin(lanes), lanes)
+
+
+def candidates_per_round(campaign: Campaign, arm: Arm) -> int:
+    """How many candidates one search asks for at a time once it is under way."""
+    lanes, search = _one_lane(campaign, arm), campaign.searches[arm]
+    state = search.begin(lanes)
+    first = search.ask(state, lanes)
+    count, columns = len(first.lanes), len(campaign.objective.names)
+    feedback = Feedback(
+        torch.ones(count, columns),
+        torch.zeros(count, dtype=torch.bool),
+        torch.ones(count, dtype=torch.long),
+        torch.ones(count, columns, *campaign.generator.space.shape),
+    )
+    return len(search.ask(search.tell(state, lanes, first, feedback), lanes).lanes)
+
+
+def _one_lane(campaign: Campaign, arm: Arm) -> Lanes:
+    search, space = campaign.searches[arm], campaign.generator.space
+    count = search.starts if isinstance(search, Populous) else 1
+    labels = torch.zeros(1, count, dtype=torch.long)
+    starts = Starts(torch.zeros(1, dtype=torch.long), torch.zeros(1, count, *space.shape), labels, labels - 1)
+    return Lanes(starts, space, campaign.streams)

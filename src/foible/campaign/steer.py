@@ -1,0 +1,44 @@
+"""The validators' word in the score: a failure that does not count is none, and the search turns back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from foible.images import rounded
+from foible.protocols import Priced, Validator
+from foible.types import Images, State, everyone_accepts
+
+
+def price_of(validators: Sequence[Validator]) -> int:
+    """Evaluations of a network that one look of all validators costs."""
+    return sum(v.cost if isinstance(v, Priced) else 1 for v in validators)
+
+
+def counting(validators: Sequence[Validator], images: Images, labels: Tensor) -> Tensor:
+    """Whether every validator accepts an image and its label, (N,)."""
+    shown, labels = rounded(images.detach().cpu()), labels.cpu()
+    said = [v(shown, labels) for v in validators]
+    return torch.tensor([everyone_accepts(v for one in column for v in one) for column in zip(*said, strict=True)])
+
+
+def turned_back(
+    validators: Sequence[Validator], images: Images, labels: Tensor, scores: Tensor, failed: Tensor
+) -> State:
+    """Failures that do not count are none, and score as badly as they scored well.
+
+    Only failing candidates are shown to the validators; each look is counted in "judged".
+    """
+    judged = torch.zeros(len(failed), dtype=torch.long, device=failed.device)
+    suspects = failed.nonzero()[:, 0]
+    if len(suspects) == 0:
+        return {"judged": judged}
+    count = counting(validators, images[suspects], labels[suspects]).to(failed.device)
+    away = suspects[~count]
+    scores, failed = scores.detach().clone(), failed.clone()
+    scores[away] = scores[away].abs() + 1
+    failed[away] = False
+    judged[suspects] = price_of(validators)
+    return {"scores": scores, "failed": failed, "judged": judged}
