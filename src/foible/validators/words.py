@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from foible.validators.evidence import Evidence
+from foible.validators.evidence import QUALITIES, Evidence
 from foible.validators.parts import Weighing
 
 AGAINST = {
@@ -54,11 +54,12 @@ class Words:
         said: dict[str, tuple[float, str]] = {}
         for weight, column in sorted(zip(line, self.columns, strict=True)):
             said.setdefault(ALIKE.get(column, column.rpartition(" ")[0] or column), (weight, column))
-        (worst, first), *others = list(said.values())[:2]
+        worst = min(weight for weight, _ in said.values())
         if worst >= 0:
             return "nothing speaks for it"
-        more = [column for weight, column in others if weight <= WEIGHTY * worst]
-        return "; ".join(self._against(column) for column in (first, *more))
+        weighty = [column for weight, column in said.values() if weight <= WEIGHTY * worst]
+        weighty.sort(key=lambda column: column not in QUALITIES)  # first what can be seen at once
+        return "; ".join(self._against(column) for column in weighty[:2])
 
     def _against(self, column: str) -> str:
         if column in AGAINST:
