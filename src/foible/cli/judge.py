@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -71,8 +72,8 @@ def _judge(images: Path, domain: str, labels: Path | None, calibration: Path | N
     from foible.metrics import rate
     from foible.validators.judge import Judge
 
-    chosen = load_domain(domain)
-    said = write_verdicts(out, judge_files(images, chosen, labels, calibration))
+    chosen, damaged = load_domain(domain), list[str]()
+    said = write_verdicts(out, judge_files(images, chosen, labels, calibration, damaged))
     asked = [v for v in said if v.kept is not None]
     lines = {
         "valid": rate(sum(v.valid for v in said), len(said)),
@@ -87,7 +88,9 @@ def _judge(images: Path, domain: str, labels: Path | None, calibration: Path | N
     print(Judge(chosen, calibration).company())
     print("\n".join(_reasons(said)))
     print(f"written to {out}")
-    return 0
+    for reason in damaged:
+        print(f"left out: {reason}", file=sys.stderr)
+    return 3 if damaged else 0
 
 
 def _reasons(said: list[FileVerdict]) -> list[str]:
