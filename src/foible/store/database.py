@@ -84,10 +84,7 @@ def connect(path: Path, write: bool = False) -> sqlite3.Connection:
     """Open a run's database."""
     with database_errors(path):
         if not write:
-            connection = sqlite3.connect(
-                f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10, check_same_thread=False
-            )
-            connection.execute("PRAGMA trusted_schema=OFF")  # a received database may define views and triggers
+            connection = read_only(path)
             if not refuse_other_format(path, connection):
                 raise StoreError(f"'{path.parent}' has only just begun: nothing is stored yet", "try again in a moment")
             return connection
@@ -101,6 +98,14 @@ def connect(path: Path, write: bool = False) -> sqlite3.Connection:
         refuse_other_format(path, connection)
         connection.executescript(f"BEGIN; {SCHEMA} PRAGMA user_version = {FORMAT}; COMMIT;")  # nobody sees a part of it
         return connection
+
+
+def read_only(path: Path) -> sqlite3.Connection:
+    """Open any database for reading; what it defines itself, such as views, may call no function that does harm."""
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    connection = sqlite3.connect(address, uri=True, timeout=10, check_same_thread=False)
+    connection.execute("PRAGMA trusted_schema=OFF")
+    return connection
 
 
 def refuse_other_format(path: Path, connection: sqlite3.Connection) -> bool:
