@@ -32,7 +32,9 @@ from foible.cli.test import stem, zoo_generator
 
 
 def diff(
-    a: Annotated[str, typer.Argument(help="The model as it was: zoo name, model file, hub name ...", show_default=False)],
+    a: Annotated[
+        str, typer.Argument(help="The model as it was: zoo name, model file, hub name ...", show_default=False)
+    ],
     b: Annotated[
         str | None, typer.Argument(help="The model it is compared with; or use --variant.", show_default=False)
     ] = None,
@@ -125,9 +127,7 @@ def _show(seen: Any, folder: Path, saved: Path | None) -> None:
         print(f"corpus of {len(seen.corpus)} images: {saved}")
 
 
-def _replay(
-    models: Any, domain: str, data: str | None, corpus: Path, fail_if: list[str] | None, quiet: bool
-) -> int:
+def _replay(models: Any, domain: str, data: str | None, corpus: Path, fail_if: list[str] | None, quiet: bool) -> int:
     from foible.differing import command
     from foible.differing.text import replay_text
 

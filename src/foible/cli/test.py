@@ -108,7 +108,11 @@ def test(
         return _look(model, domain, data, settings, json, quiet)
     if json:
         raise RecipeError("--json belongs to --look", "a run's figures: foible report RUN --json FILE")
-    facts = {"domain": domain, "generator": generator or zoo_generator(domain), "classifier": {"use": model, **settings}}
+    facts = {
+        "domain": domain,
+        "generator": generator or zoo_generator(domain),
+        "classifier": {"use": model, **settings},
+    }
     recipe = load_recipe(
         {"name": f"test-{stem(model)}", **facts}, recipe_changes(set_, attempts=attempts, seed=seed, data=data)
     )
@@ -165,4 +169,5 @@ def zoo_generator(domain: str) -> str:
 
 
 def stem(model: str) -> str:
+    """What a run of this model is called."""
     return Path(model.replace(":", "-").rstrip("/")).stem or "model"

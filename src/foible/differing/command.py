@@ -100,10 +100,22 @@ class Difference:
 
 
 FIGURES = (
-    "disagreements found_rate evaluations_per_disagreement largest_gap only_a_right only_b_right both_wrong undecided "
-    "random_images random_disagreements random_largest_gap real_images real_disagreements real_regressions "
-    "real_largest_gap"
-).split()
+    "disagreements",
+    "found_rate",
+    "evaluations_per_disagreement",
+    "largest_gap",
+    "only_a_right",
+    "only_b_right",
+    "both_wrong",
+    "undecided",
+    "random_images",
+    "random_disagreements",
+    "random_largest_gap",
+    "real_images",
+    "real_disagreements",
+    "real_regressions",
+    "real_largest_gap",
+)  # what a gate may name
 
 
 def difference(recipe: Recipe, folder: Path, samples: int = 1000, listen: Listener = lambda _: None) -> Difference:

@@ -9,11 +9,12 @@ Deb, Pratap, Agarwal and Meyarivan (2002); the ranking is in `pareto.py`, crosso
 
 Novelty gets old: a parent was measured against what had been found by then. Where the objective notes what it has seen
 (`divergence`), each generation's finds are compared with everyone: a parent, or a sibling, near a new find is as new as
-their distance says. Nobody is compared with itself, although it was found.
+their distance says. Nobody is compared with itself, although it was found. Whoever is closer than `least` to a find comes
+last: a find would otherwise breed copies of itself, each of them a disagreement and none of them news.
 
 Differs from the published settings (`compat`): origins and bounds are those of the generator's own distribution instead
 of a box from -1 to 1; mutation reaches every child (once per latent on average) instead of every hundredth coordinate
-of every tenth child; novelty is kept up to date; a child equal to its parent is mutated instead of drawn again.
+of every tenth child; novelty is kept up to date, and copies come last; a child equal to its parent is mutated instead of drawn again.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ class NSGA2:
         eta_mutation: the larger, the smaller mutations are.
         columns: of the objective, how many to minimise; the others are ignored.
         look: channels, height and width in which images are compared.
+        least: distance to the nearest find below which a member comes last, 0 to 1.
         compat: the published settings: box, mutation, cosine, scores from birth.
     """
 
@@ -60,6 +62,7 @@ class NSGA2:
     eta_mutation: float = 20.0
     columns: int = 2
     look: tuple[int, int, int] = (1, 28, 28)
+    least: float = 0.05
     compat: bool = False
 
     def __post_init__(self) -> None:
@@ -68,6 +71,8 @@ class NSGA2:
             raise RecipeError(
                 f"nsga2: population {self.population} must be even and at least 4, columns {self.columns} at least 1"
             )
+        if not 0 <= self.least < 1:
+            raise RecipeError(f"nsga2: least {self.least} must be at least 0 and below 1")
         if not 0 <= self.crossover <= 1 or self.mutation < 0 or min(self.eta_crossover, self.eta_mutation) < 0:
             raise RecipeError(
                 f"nsga2: crossover {self.crossover} must lie in [0, 1]; mutation {self.mutation}, eta_crossover "
@@ -130,7 +135,7 @@ class NSGA2:
         }
         if SEEN in feedback.notes and not self.compat and self.columns > NOVELTY:
             everyone["scores"] = self._up_to_date(everyone, feedback.failed.view(shape))
-        best = survivors(everyone["scores"], self.population)
+        best = survivors(self._ranked(everyone["scores"], feedback), self.population)
         kept = {name: _take(values, best) for name, values in everyone.items()}
         rounds = state["round"] + 1
         children, origins = self._children(kept, lanes, rounds)
@@ -156,6 +161,12 @@ class NSGA2:
             near = distances(rows, rows[finds], self._metric, own)
             scores[lane, :, NOVELTY] = torch.maximum(scores[lane, :, NOVELTY], -near)
         return scores
+
+    def _ranked(self, scores: Tensor, feedback: Feedback) -> Tensor:
+        """Scores by which members live on: those too close to a find are worse than everybody."""
+        if SEEN not in feedback.notes or self.compat or self.columns <= NOVELTY:
+            return scores
+        return scores.masked_fill((scores[..., NOVELTY] > -self.least)[..., None], torch.inf)
 
     def _children(self, kept: State, lanes: Lanes, rounds: Tensor) -> tuple[Tensor, Tensor]:
         """As many as there are parents, (L, population, *latent), and whose origin each has."""

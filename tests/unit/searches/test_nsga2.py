@@ -75,6 +75,14 @@ def test_parents_and_siblings_near_a_find_are_no_longer_new_and_the_find_itself_
     assert len(lanes) == 1
 
 
+def test_copies_of_a_find_come_last():
+    search = NSGA2(population=4, look=LOOK, least=0.25)
+    scores = torch.tensor([[[-1.5, -0.24], [-0.1, -0.25], [-1.2, -0.9]]])
+    noted = Feedback(torch.zeros(0, 2), torch.zeros(0, dtype=torch.bool), torch.zeros(0), None, {SEEN: torch.zeros(0)})
+    assert search._ranked(scores, noted)[0, :, 0].tolist() == pytest.approx([torch.inf, -0.1, -1.2])
+    assert torch.equal(NSGA2(compat=True)._ranked(scores, noted), scores)
+
+
 def test_the_first_generation_are_the_origins_each_with_its_own_label():
     search, lanes = NSGA2(population=6, look=LOOK), toy_lanes([0, 1], starts=6)
     proposal = search.ask(search.begin(lanes), lanes)
@@ -106,7 +114,7 @@ def test_published_settings_live_in_a_box():
 
 
 @pytest.mark.parametrize(
-    "settings", [{"population": 5}, {"population": 2}, {"crossover": 2}, {"mutation": -1}, {"columns": 0}]
+    "settings", [{"population": 5}, {"population": 2}, {"crossover": 2}, {"mutation": -1}, {"columns": 0}, {"least": 1}]
 )
 def test_settings_that_make_no_sense_are_refused(settings):
     with pytest.raises(RecipeError):
