@@ -20,7 +20,7 @@ LAYERS = [
     {"objectives", "searches", "oracles", "validators", "zoo"},
     {"campaign"},
     {"report", "training", "judging", "measuring", "survey", "api", "testing"},
-    {"benchmark"},
+    {"benchmark", "differing"},
     {"ui"},
     {"cli", "__main__"},
 ]
