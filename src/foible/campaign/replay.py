@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -15,7 +15,7 @@ from foible.digest import sha256
 from foible.errors import FoibleError
 from foible.protocols import Classifier
 from foible.store import Run
-from foible.types import TESTED, Arm, Finding
+from foible.types import TESTED, Finding, Key
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Replayed:
 
 def replay(
     run: Run,
-    attempts: list[int] | None = None,
+    keys: Sequence[Key] | None = None,
     classifier: Classifier | None = None,
     changes: dict[str, object] | None = None,
 ) -> Iterator[Replayed]:
@@ -38,13 +38,13 @@ def replay(
 
     Args:
         run: the run they belong to.
-        attempts: which findings; all by default.
+        keys: which findings; all by default.
         classifier: asked instead of the run's own: which failures does another model share?
         changes: values that take the place of the recipe's, such as another classifier's name.
     """
     campaign = assemble(load_recipe(run.manifest.recipe, changes), classifier=classifier)
     evaluator = Evaluator(campaign, run.manifest.chunk, Packing(run.manifest.packing))
-    findings = run.findings() if attempts is None else iter([run.finding(a, Arm.SEARCH) for a in attempts])
+    findings = run.findings() if keys is None else iter([run.finding(key) for key in keys])
     for finding in findings:
         try:
             if sha256(run.layout.folder / finding.image) != finding.image_sha256:

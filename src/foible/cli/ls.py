@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from foible.errors import RecipeError, did_you_mean
+from foible.errors import FoibleError, RecipeError, did_you_mean
 
 WHAT = (
     "recipes",
@@ -91,15 +91,16 @@ def _domains() -> list[tuple[str, ...]]:
 
 def _runs() -> list[tuple[str, ...]]:
     from foible.store import open_run
-    from foible.types import Status
 
     rows: list[tuple[str, ...]] = []
     for manifest in sorted(Path("runs").glob("*/manifest.json")):
-        run = open_run(manifest.parent)
-        counts = run.counts()
-        rows.append(
-            (str(manifest.parent), run.state, f"{sum(counts.values())} attempts", f"{counts[Status.FOUND]} findings")
-        )
+        try:
+            ended = list((run := open_run(manifest.parent)).outcomes())
+        except FoibleError as error:
+            rows.append((str(manifest.parent), error.message, "", error.hint))
+            continue
+        found = sum(outcome.findings for outcome in ended)
+        rows.append((str(manifest.parent), run.state, f"{len(ended)} attempts", f"{found} findings"))
     return rows
 
 

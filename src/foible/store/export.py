@@ -19,6 +19,7 @@ COLUMNS = (
     "file",
     "origin_file",
     "attempt",
+    "number",
     "expected",
     "predicted",
     "confidence",
@@ -35,10 +36,10 @@ def safe(text: str) -> str:
 
 
 def stem(run: Run, finding: Finding) -> str:
-    """A file name that tells the whole story: which attempt, expected, predicted, at what cost, how sure."""
+    """A file name that tells the whole story: which finding, expected, predicted, at what cost, how sure."""
     expected, predicted = safe(run.classes[finding.label]), safe(run.classes[finding.predicted])
     return (
-        f"{safe(run.name)}_{finding.attempt:06d}_expected-{expected}_predicted-{predicted}"
+        f"{safe(run.name)}_{finding.key.padded}_expected-{expected}_predicted-{predicted}"
         f"_evaluations-{finding.evaluations}_confidence-{finding.confidence:.2f}"
     )
 
@@ -112,7 +113,7 @@ def _schema(pyarrow: Any) -> Any:
         pyarrow.list_(pyarrow.float32()),
     )
     kinds = dict.fromkeys(("arm", "expected", "predicted", "file", "origin_file", "image_sha256"), text)
-    kinds |= dict.fromkeys(("attempt", "evaluations", "rounds"), whole)
+    kinds |= dict.fromkeys(("attempt", "number", "evaluations", "rounds"), whole)
     kinds |= dict.fromkeys(("confidence", "latent_distance", "pixel_distance"), number)
     kinds |= dict.fromkeys(("probabilities", "origin_probabilities", "latent", "origin_latent"), numbers)
     return pyarrow.schema(list(kinds.items()))

@@ -14,7 +14,7 @@ from foible.images import read_png
 from foible.store.database import WHOLE_FINDINGS, connect, database_errors, to_finding, to_outcome
 from foible.store.layout import Layout
 from foible.store.manifest import Manifest, read_manifest
-from foible.types import Arm, Finding, Images, Outcome, Status, Verdict
+from foible.types import Arm, Finding, Images, Key, Outcome, Status, Verdict
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,11 @@ class FindingLine:
     evaluations: int
     latent_distance: float
     verdicts: tuple[Verdict, ...]
+
+    @property
+    def key(self) -> Key:
+        """Which finding of its arm it is."""
+        return Key(self.attempt, self.number)
 
 
 @dataclass(frozen=True)
@@ -85,20 +90,15 @@ class Run:
             for r in rows
         ]
 
-    def finding(self, attempt: int, arm: Arm = Arm.SEARCH, number: int = 0) -> Finding:
-        """A failure found by one attempt: the first, or the one of this number."""
-        query = f"{WHOLE_FINDINGS} WHERE arm = ? AND attempt = ? AND number = ?"
-        row = next(self._rows(query, arm, attempt, number), None)
+    def finding(self, key: Key | int, arm: Arm = Arm.SEARCH) -> Finding:
+        """One failure, by its key; a bare number is an attempt, and stands for its first."""
+        key = Key(key) if isinstance(key, int) else key
+        row = next(self._rows(f"{WHOLE_FINDINGS} WHERE arm = ? AND attempt = ? AND number = ?", arm, *key), None)
         if row is None:
-            known = [
-                r["attempt"]
-                for r in self._rows(
-                    "SELECT DISTINCT attempt FROM findings WHERE arm = ? ORDER BY attempt LIMIT 10", arm
-                )
-            ]
+            query = "SELECT attempt, number FROM findings WHERE arm = ? ORDER BY attempt, number LIMIT 10"
+            known = [str(Key(*r)) for r in self._rows(query, arm)]
             raise StoreError(
-                f"'{self.layout.folder}' has no finding {attempt}{f'-{number}' if number else ''}",
-                f"the first ones are: {', '.join(map(str, known)) or 'none'}",
+                f"'{self.layout.folder}' has no finding {key}", f"the first ones are: {', '.join(known) or 'none'}"
             )
         return to_finding(row)
 

@@ -10,6 +10,7 @@ from foible.files import disk_errors
 from foible.store.database import TABLES, connect, insert
 from foible.store.layout import Layout
 from foible.store.manifest import read_manifest
+from foible.types import Key
 
 SALVAGED = tuple(table for table in TABLES if table != "checkpoints")  # unfinished searches begin again
 WITH_OUTPUTS = "(SELECT 1 FROM outputs o WHERE o.arm = f.arm AND o.attempt = f.attempt AND o.number = f.number)"
@@ -62,7 +63,7 @@ def _drop_without_images(layout: Layout, database: sqlite3.Connection) -> list[s
         if not path.is_file() or sha256(path) != digest:
             key = (arm, attempt, number)
             database.execute("DELETE FROM findings WHERE arm = ? AND attempt = ? AND number = ?", key)
-            dropped.append(f"finding {attempt}: image '{image}' is missing or changed")
+            dropped.append(f"finding {Key(attempt, number)}: image '{image}' is missing or changed")
     database.execute(f"DELETE FROM findings AS f WHERE NOT EXISTS {WITH_OUTPUTS}")
     database.execute(
         "DELETE FROM outcomes AS o WHERE o.findings != "

@@ -18,7 +18,7 @@ from foible.errors import FoibleError, StoreError
 from foible.ui.guard import Guard
 from foible.ui.jobs import Jobs
 from foible.ui.offers import make_offers
-from foible.ui.pages import browse, compare, export, finding, home, judge, login, pictures, setup, watch
+from foible.ui.pages import browse, compare, export, finding, home, login, people, pictures, setup, watch
 from foible.ui.render import HERE, Bench, page
 from foible.ui.sessions import Sessions
 from foible.ui.shelf import Shelf
@@ -54,7 +54,7 @@ def create_app(settings: Settings) -> Starlette:
     """The application over one runs folder."""
     offers = make_offers(settings.generators, settings.domains)
     shelf, sessions = Shelf(settings.runs), Sessions(settings.password)
-    rooms = (home, setup, watch, browse, finding, compare, judge, export, login, pictures)
+    rooms = (home, setup, watch, browse, finding, compare, people, export, login, pictures)
 
     @asynccontextmanager
     async def lifespan(_: Starlette):  # type: ignore[no-untyped-def]

@@ -96,7 +96,8 @@ def _ended_share(run: Run) -> float:
 def _ended(run: Run) -> str:
     counts = run.counts()
     done, planned = sum(counts.values()), run.manifest.recipe["attempts"]
-    return f"{done:,} of {plural(planned, 'starting image')}, {plural(counts[Status.FOUND], 'failure')}"
+    found = sum(outcome.findings for outcome in run.outcomes())
+    return f"{done:,} of {plural(planned, 'starting image')}, {plural(found, 'failure')}"
 
 
 def _origins(run: Run, note: dict[str, Any] | None) -> tuple[Origin, ...]:

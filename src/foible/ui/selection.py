@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlencode
 
 from foible.store.answers import Answers
@@ -81,8 +82,8 @@ def select(lines: Sequence[FindingLine], chosen: Filter, answers: Answers) -> li
         and chosen.valid in {"", _word(is_valid(line, answers))}
         and chosen.kept in {"", _word(is_kept(line, answers))}
     ]
-    keys: dict[str, Callable[[FindingLine], float]] = {
-        "attempt": lambda f: f.attempt,
+    keys: dict[str, Callable[[FindingLine], Any]] = {
+        "attempt": lambda f: f.key,
         "cheap": lambda f: f.evaluations,
         "costly": lambda f: -f.evaluations,
         "near": lambda f: f.latent_distance,
@@ -93,13 +94,13 @@ def select(lines: Sequence[FindingLine], chosen: Filter, answers: Answers) -> li
 
 def is_valid(line: FindingLine | Finding, answers: Answers) -> bool | None:
     """Whether the image is of the domain, as people say or else as validators say; None when nobody was asked."""
-    people = answers.valid(line.attempt)
+    people = answers.valid(line.key)
     return people if people is not None else decided(line.verdicts, "image")
 
 
 def is_kept(line: FindingLine | Finding, answers: Answers) -> bool | None:
     """Whether it still shows the expected class; None when nobody was asked."""
-    people = answers.kept(line.attempt, line.label)
+    people = answers.kept(line.key, line.label)
     return people if people is not None else decided(line.verdicts, "label")
 
 

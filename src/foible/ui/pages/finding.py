@@ -14,7 +14,7 @@ from foible.images import png
 from foible.report.wording import percent
 from foible.store import Run
 from foible.store.answers import NOTHING, OTHER, Answers, read_answers
-from foible.types import Finding
+from foible.types import Finding, Key
 from foible.ui.pages.cards import card
 from foible.ui.render import bench, page
 from foible.ui.selection import is_kept, is_valid, read_filter, select
@@ -36,11 +36,11 @@ class Bar:
 
 def finding(request: Request) -> Response:
     """The page of a finding; the filter in its address says which ones come before and after."""
-    name, attempt = request.path_params["name"], request.path_params["attempt"]
+    name, key = request.path_params["name"], Key.read(request.path_params["finding"])
     with bench(request).shelf.open(name) as run:
         chosen, answers = read_filter(request.query_params, len(run.classes)), read_answers(run.layout)
-        found, order = run.finding(attempt), [f.attempt for f in select(run.index(), chosen, answers)]
-        place = order.index(attempt) if attempt in order else -1
+        found, order = run.finding(key), [f.key for f in select(run.index(), chosen, answers)]
+        place = order.index(key) if key in order else -1
         sees = {NOTHING: "nothing recognisable", OTHER: "another class"} | dict(enumerate(run.classes))
         return page(
             "finding",
@@ -50,24 +50,24 @@ def finding(request: Request) -> Response:
             title=run.manifest.recipe["title"] or name,
             classes=run.classes,
             finding=found,
-            card=card(run, attempt),
+            card=card(run, key),
             bars=bars(run, found),
             questions=questions(found, answers, run.classes[found.label]),
-            votes=[(sees.get(a, "?"), n) for a, n in answers.votes(attempt).most_common()],
+            votes=[(sees.get(a, "?"), n) for a, n in answers.votes(key).most_common()],
             previous=order[place - 1] if place > 0 else None,
             following=order[place + 1] if 0 <= place < len(order) - 1 else None,
             place=place + 1,
             count=len(order),
             query=chosen.query(),
             generator=run.manifest.recipe["generator"]["use"],
-            command=f"foible replay {shlex.quote(str(run.layout.folder))} --attempt {attempt}",
+            command=f"foible replay {shlex.quote(str(run.layout.folder))} {key}",
         )
 
 
 def path(request: Request) -> Response:
     """The images from origin to failure in one strip, and what the classifier says of each."""
     with bench(request).shelf.open(request.path_params["name"]) as run:
-        found = run.finding(request.path_params["attempt"])
+        found = run.finding(Key.read(request.path_params["finding"]))
         way = bench(request).workshop.path(run, found)
         answers = way.probabilities.max(1)
         steps = [
@@ -101,6 +101,6 @@ def bars(run: Run, found: Finding) -> list[Bar]:
 
 
 routes = [
-    Route("/runs/{name}/findings/{attempt:int}", finding),
-    Route("/runs/{name}/findings/{attempt:int}/path", path),
+    Route("/runs/{name}/findings/{finding}", finding),
+    Route("/runs/{name}/findings/{finding}/path", path),
 ]

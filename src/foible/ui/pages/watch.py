@@ -63,7 +63,7 @@ def _values(request: Request) -> dict[str, Any]:
     with shared.shelf.open(name) as run:
         summary, now = summary_of(run, name), live(shared.jobs, name, run)
         seen = shared.history.add((name, run.manifest.created), points_now(now.origins))
-        latest = [card(run, line.attempt) for line in run.index()[-LATEST:]][::-1]
+        latest = [card(run, line.key) for line in run.index()[-LATEST:]][::-1]
         return {
             "name": name,
             "title": summary.facts.title,

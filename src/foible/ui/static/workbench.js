@@ -161,15 +161,15 @@ if (way) {
   });
 }
 
-// Judge: a picture, a key, the next picture.
-const judge = document.getElementById("judge");
-if (judge) {
+// People: a picture, a key, the next picture.
+const people = document.getElementById("people");
+if (people) {
   const part = id => document.getElementById(id), who = part("who");
   let person = "", now = null, busy = false;
   who.elements.person.value = localStorage.getItem("foible-person") || "";
 
   const next = async () => {
-    const answer = await fetch(`${judge.dataset.question}?person=${encodeURIComponent(person)}`, { cache: "no-store" });
+    const answer = await fetch(`${people.dataset.question}?person=${encodeURIComponent(person)}`, { cache: "no-store" });
     now = await answer.json();
     part("board").innerHTML = now.board;
     part("question").hidden = now.done;
@@ -188,7 +188,7 @@ if (judge) {
     if (busy || !now || now.done) return;
     busy = true;
     try {
-      await form(judge.dataset.answer, { person, attempt: now.attempt, answer: choice.answer });
+      await form(people.dataset.answer, { person, finding: now.finding, answer: choice.answer });
       part("said").textContent = `Noted: ${choice.text}.`;
       await next();
     } catch (error) { part("said").textContent = error.message; }
