@@ -17,6 +17,7 @@ from foible.cli import (
     export,
     judge,
     ls,
+    migrate,
     replay,
     report,
     resume,
@@ -74,6 +75,7 @@ VERBS = (
     report.report,
     compare.compare,
     export.export,
+    migrate.migrate,
     train.train,
     ui.ui,
 )

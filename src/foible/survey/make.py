@@ -20,7 +20,7 @@ from foible.store import Run
 from foible.store.manifest import now
 from foible.survey.answer_file import SAID, columns
 from foible.survey.choices import choices, scale
-from foible.survey.key import Asks, SurveyKey, Question, save_key
+from foible.survey.key import Asks, Question, SurveyKey, save_key
 from foible.survey.select import CHECKS_PER_IMAGE, Order, select, spread_checks
 from foible.types import Images
 
