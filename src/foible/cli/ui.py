@@ -29,6 +29,15 @@ def ui(
         list[str] | None,
         typer.Option(help="Offer this domain too: its TOML file or folder of images. Repeatable.", show_default=False),
     ] = None,
+    search: Annotated[
+        list[str] | None, typer.Option(help="Offer this search too: file.py:Name. Repeatable.", show_default=False)
+    ] = None,
+    objective: Annotated[
+        list[str] | None, typer.Option(help="Offer this objective too: file.py:Name. Repeatable.", show_default=False)
+    ] = None,
+    oracle: Annotated[
+        list[str] | None, typer.Option(help="Offer this oracle too: file.py:Name. Repeatable.", show_default=False)
+    ] = None,
     largest_upload: Annotated[int, typer.Option(help="Largest upload in MB.")] = 1000,
 ) -> int:
     """Open the workbench in a browser.
@@ -44,5 +53,6 @@ def ui(
         raise MissingExtra(error.name or "starlette", "ui", "the workbench") from None
 
     own_generators, own_domains = tuple(generator or ()), tuple(domain or ())
-    serve(Settings(runs, host, password, largest_upload * 1_000_000, share, own_generators, own_domains), port)
+    parts = {"search": tuple(search or ()), "objective": tuple(objective or ()), "oracle": tuple(oracle or ())}
+    serve(Settings(runs, host, password, largest_upload * 1_000_000, share, own_generators, own_domains, parts), port)
     return 0

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -38,6 +39,7 @@ class Settings:
     share: bool = False
     generators: tuple[Path, ...] = ()
     domains: tuple[str, ...] = ()
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.password is not None and len(self.password) < 8:
@@ -52,7 +54,7 @@ class Settings:
 
 def create_app(settings: Settings) -> Starlette:
     """The application over one runs folder."""
-    offers = make_offers(settings.generators, settings.domains)
+    offers = make_offers(settings.generators, settings.domains, settings.parts)
     shelf, sessions = Shelf(settings.runs), Sessions(settings.password)
     rooms = (home, setup, watch, browse, finding, compare, people, export, login, pictures)
 

@@ -35,7 +35,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Live:
-    """The state of a run with its progress in numbers and words."""
+    """The state of a run with its progress in numbers and words; origins are ranked by `column`, and fail below `goal`."""
 
     state: str
     going: bool
@@ -43,6 +43,8 @@ class Live:
     words: str
     origins: tuple[Origin, ...]
     complaint: str = ""
+    column: str = "score"
+    goal: float | None = None
 
 
 def state_of(jobs: Jobs, name: str, run: Run | None) -> str:
@@ -62,9 +64,11 @@ def live(jobs: Jobs, name: str, run: Run | None) -> Live:
     if run is None:
         words = f"loading models and looking at them, {clock(jobs.seconds(name))}" if going else "nothing was written"
         return Live(state, going, 0.0, words, (), complaint)
-    note = run.progress() if going else None
+    latest = run.progress()
+    note = latest if going else None
     share, words = _progress(run, note, jobs.seconds(name)) if going else (_ended_share(run), _ended(run))
-    return Live(state, going, share, words, _origins(run, note), complaint)
+    shown = {key: latest[key] for key in ("column", "goal") if latest and key in latest}
+    return Live(state, going, share, words, _origins(run, note), complaint, **shown)
 
 
 def _progress(run: Run, note: dict[str, Any] | None, gone: float) -> tuple[float, str]:

@@ -14,7 +14,7 @@ const setup = document.getElementById("setup");
 if (setup) {
   const panel = document.getElementById("panel"), probe = document.getElementById("probe"), own = document.getElementById("own");
   const values = () => new FormData(setup);
-  const tryOn = ["domain", "generator", "classifier", "reference", ...[...own.querySelectorAll("[name]")].map(field => field.name)];
+  const tryOn = ["domain", "generator", "classifier", "address", ...[...own.querySelectorAll("[name]")].map(field => field.name)];
   const models = () => JSON.stringify(tryOn.map(name => values().get(name)));
   let timer, tried = "", asked = 0;
 
@@ -42,9 +42,6 @@ if (setup) {
     refresh();
   };
   const fit = () => { // what cannot be chosen is out of reach
-    const field = name => setup.elements[name], genetic = field("search").value === "genetic";
-    field("survivors").max = Math.max(2, Number(field("population").value) - 1);
-    field("evaluations").min = genetic ? field("population").value : 25;
     const domain = values().get("domain");
     setup.querySelectorAll("[data-domain]").forEach(choice => { choice.hidden = choice.dataset.domain !== domain; });
     ["generator", "classifier"].forEach(name => {
