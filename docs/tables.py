@@ -1,4 +1,6 @@
-"""Write the tables of README.md, docs/zoo.md and docs/judge.md anew, from the cards, the contact sheets and benchmarks/judge.json.
+"""Write the tables of README.md, docs/zoo.md, docs/judge.md and docs/reference.md anew.
+
+They are made from the cards, the contact sheets, benchmarks/judge.json, the recipe's model and the registered components.
 
 python docs/tables.py
 """
@@ -9,14 +11,18 @@ import json
 import re
 from pathlib import Path
 
+from foible.campaign import Recipe
 from foible.domains import load_domain
+from foible.parameters import components, model_parameters
+from foible.registry import BUILT_IN
 from foible.zoo import Entry, cards
 from foible.zoo.catalogue import WEIGHTS
 from foible.zoo.table import duration, generator_rows, generator_table, markdown, zoo_rows
 
 ROOT = Path(__file__).parents[1]
 SHEETS = ROOT / "docs" / "zoo"
-PAGES = (ROOT / "README.md", ROOT / "docs" / "zoo.md", ROOT / "docs" / "judge.md")
+PAGES = (ROOT / "README.md", ROOT / "docs" / "zoo.md", ROOT / "docs" / "judge.md", ROOT / "docs" / "reference.md")
+REFERENCE = ("searches", "objectives", "oracles", "validators")
 DOMAINS = {"mnist": "MNIST", "fashion": "Fashion-MNIST", "svhn": "SVHN", "cifar10": "CIFAR-10"}
 FAMILIES = {"vae": "VAE", "gan": "GAN", "diffusion": "diffusion"}
 PUBLISHED_ORIGINS = {"mnist": (99, 99, 87), "svhn": (66, 84, 95), "cifar10": (39, 69, 87)}  # of 100 attempts, Table III
@@ -34,12 +40,49 @@ def filled(page: str) -> str:
         "sheets": "\n\n".join(f"**{p.stem}**\n\n![Images made by {p.stem}](zoo/{p.name})" for p in _sheets()),
         "judge": markdown(_summary_of_judge(own)),
         "curves": _curves(),
+        "reference recipe": markdown(_recipe_keys()),
+        **{f"reference {heading}": _components(heading) for heading in REFERENCE},
     }
     for name, text in parts.items():
         page = re.sub(
             rf"(<!-- {name} -->\n).*?(<!-- end -->)", lambda m, t=text: f"{m[1]}\n{t}\n\n{m[2]}", page, flags=re.DOTALL
         )
     return page
+
+
+def _recipe_keys() -> list[tuple[str, ...]]:
+    """Every key of a recipe, with those of its tables."""
+    rows = [("key", "value", "default", "meaning")]
+    for key, field, parameter in model_parameters(Recipe):
+        part = parameter is None or key in {"validators", "classifiers"}
+        kind = "a part" if parameter is None else "parts" if part else parameter.shape
+        default = "needed" if field.is_required() else _code(getattr(field.default, "use", field.default))
+        rows.append((f"`{key}`", kind, default, field.description or ""))
+    return rows
+
+
+def _components(heading: str) -> str:
+    """What is registered under a heading, each with its parameters."""
+    parts = []
+    for found in components(heading):
+        if found.name not in BUILT_IN[heading]:
+            continue  # a plug-in of this machine
+        lines = [f"### {found.name}", f"{found.title}."]
+        if found.parameters:
+            rows = [
+                (f"`{p.name}`", p.shape, "needed" if p.required else _code(p.default), p.about)
+                for p in found.parameters
+            ]
+            lines.append(markdown([("parameter", "value", "default", "meaning"), *rows]))
+        parts.append("\n\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def _code(value: object) -> str:
+    """A default as a recipe would write it; nothing at all is left out."""
+    if value is None or value == "" or value == {}:
+        return ""
+    return f"`{json.dumps(list(value) if isinstance(value, tuple) else value)}`"
 
 
 def _summary_of_zoo(own: dict[str, Entry]) -> list[tuple[str, ...]]:

@@ -31,6 +31,7 @@ class Kind(StrEnum):
     CHOICE = "one of several"
     TEXT = "text"
     LIST = "list"
+    TABLE = "table"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,6 +45,14 @@ class Parameter:
     choices: tuple[str, ...] = ()
     required: bool = False
     numeric: bool = False
+
+    @property
+    def shape(self) -> str:
+        """Its kind in words, with what there is to choose from."""
+        several = ", ".join(self.choices)
+        if self.kind is Kind.TEXT and self.numeric:
+            return f"number, or {several}" if several else "text or number"
+        return f"{self.kind}: {several}" if self.kind is Kind.CHOICE else str(self.kind)
 
     def read(self, text: str) -> Any:
         """The value that a text stands for; an empty one is the default."""
@@ -154,6 +163,8 @@ def parameter_of(name: str, hint: Any, default: Any, about: str, required: bool 
     if plain and all(
         typing.get_origin(h) in (tuple, list, dict, Sequence, Mapping) or h in (tuple, list) for h in plain
     ):
+        if any(typing.get_origin(h) in (dict, Mapping) for h in plain):
+            return Parameter(kind=Kind.TABLE, **facts)
         items = {item for h in plain for item in typing.get_args(h)}
         return Parameter(kind=Kind.LIST, numeric=bool(items & {int, float}), **facts)
     return None
@@ -237,6 +248,14 @@ def _read_list(parameter: Parameter, text: str) -> list[Any]:
     return [_word(word) if parameter.numeric else word for word in words if word]
 
 
+def _read_table(parameter: Parameter, text: str) -> dict[str, Any]:
+    """Pairs as TOML writes them: a = 1, b = "two"."""
+    try:
+        return dict(tomllib.loads(f"value = {{ {text} }}")["value"])
+    except tomllib.TOMLDecodeError as error:
+        raise RecipeError(f"{parameter.name}: '{text[:40]}' is not a table", 'write it as a = 1, b = "two"') from error
+
+
 def _word(text: str) -> Any:
     try:
         return tomllib.loads(f"value = {text}")["value"]
@@ -258,4 +277,5 @@ _READ: dict[Kind, Callable[[Parameter, str], Any]] = {
     Kind.YES_NO: _read_yes_no,
     Kind.TEXT: _read_text,
     Kind.LIST: _read_list,
+    Kind.TABLE: _read_table,
 }
