@@ -48,13 +48,17 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "torchscript": "foible.classifiers.kinds.torchscript:TorchScriptNetwork",
         "weights": "foible.classifiers.kinds.weights:WeightsNetwork",
     },
-    "objectives": {"margin": "foible.objectives.margin:Margin"},
+    "objectives": {
+        "margin": "foible.objectives.margin:Margin",
+        "nearest": "foible.objectives.nearest:Nearest",
+    },
     "oracles": {
         "misclassified": "foible.oracles.misclassified:Misclassified",
         "targeted": "foible.oracles.targeted:Targeted",
         "disagree": "foible.oracles.disagree:Disagree",
     },
     "searches": {
+        "descent": "foible.searches.descent:Descent",
         "genetic": "foible.searches.genetic:Genetic",
         "random": "foible.searches.random:Random",
     },

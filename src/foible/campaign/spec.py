@@ -101,6 +101,9 @@ class Recipe(Strict):
         None, description="the column by which the best is chosen; left out: the objective's first"
     )
     steers: bool = Field(False, description="whether the validators' word enters the score")
+    steadiness: bool = Field(
+        True, description="look at every finding through harmless variations; not counted as evaluations"
+    )
     wave: int = Field(16, ge=1, description="attempts between two merges of a memory that the run shares")
     budget: BudgetTable = BudgetTable()
     baseline: BaselineTable = BaselineTable()

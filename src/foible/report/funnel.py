@@ -45,8 +45,6 @@ def funnel(outcomes: Sequence[Outcome], findings: Sequence[Finding], answers: An
     attempts, found = len(outcomes), counts[Status.FOUND]
     accepted = attempts - counts[Status.REJECTED]
     several = len(findings) > found > 0  # an origin may lead to more than one
-    image = [f for f in findings if _asked(f, "image")]
-    whole = [f for f in image if _asked(f, "label")]
     return (
         Stage(
             name="accepted",
@@ -70,22 +68,46 @@ def funnel(outcomes: Sequence[Outcome], findings: Sequence[Finding], answers: An
             of="accepted origins",
             rate=rate(found, accepted),
         ),
+        *_judged(findings, BY_FAILURE if several else ""),
+        *_by_people(findings, answers),
+    )
+
+
+def _judged(findings: Sequence[Finding], note: str) -> tuple[Stage, ...]:
+    """What variations and validators make of the failures, each of those that were looked at or judged."""
+    steady = [everyone_accepts(f.verdicts, "steadiness") for f in findings if _asked(f, "steadiness")]
+    image = [f for f in findings if _asked(f, "image")]
+    whole = [f for f in image if _asked(f, "label")]
+    return (
+        Stage(
+            name="steady",
+            title="Steady",
+            meaning="a shift by a pixel, a slight blur or faint noise does not undo it: it stays under at least half of them"
+            + note,
+            of="confirmed failures looked at",
+            rate=_share(steady),
+        ),
         Stage(
             name="valid",
             title="Valid",
-            meaning="every validator takes the image for one of the domain" + (BY_FAILURE if several else ""),
+            meaning="every validator takes the image for one of the domain" + note,
             of="confirmed failures judged",
             rate=_share([everyone_accepts(f.verdicts, "image") for f in image]),
         ),
         Stage(
             name="label_kept",
             title="Valid, label kept",
-            meaning="valid, and every validator says that it still shows the expected class"
-            + (BY_FAILURE if several else ""),
+            meaning="valid, and every validator says that it still shows the expected class" + note,
+            of="confirmed failures judged",
+            rate=_share([_valid_and_kept(f) for f in whole]),
+        ),
+        Stage(
+            name="counts",
+            title="Counts",
+            meaning="steady, valid, and its label is kept" + note,
             of="confirmed failures judged",
             rate=_share([f.counts for f in whole]),
         ),
-        *_by_people(findings, answers),
     )
 
 
@@ -114,6 +136,10 @@ def _by_people(findings: Sequence[Finding], answers: Answers) -> tuple[Stage, ..
             ),
         )
     )
+
+
+def _valid_and_kept(finding: Finding) -> bool:
+    return everyone_accepts(finding.verdicts, "image") and everyone_accepts(finding.verdicts, "label")
 
 
 def _share(passed: Sequence[bool]) -> Rate | None:

@@ -28,6 +28,7 @@ STOP: dict[str, dict[str, Any]] = {
     "confirmed": {"ends": "confirmed"},
     "counts": {"ends": "confirmed", "steers": True},
 }
+NOT_DONE = {"steadiness": False}  # what format 1 did not do; a run goes on as it began
 CHART = {"column": "margin", "goal": 0.0}  # what the live chart of format 1 always showed
 ROLES = {"origin_probabilities": "before", "probabilities": "after"}
 
@@ -80,7 +81,7 @@ def _manifest_facts(layout: Layout) -> dict[str, Any]:
 
 def _translated(facts: Mapping[str, Any], resolved: Resolved) -> dict[str, Any]:
     recipe = dict(facts["recipe"])
-    recipe |= STOP[recipe.pop("stop", "confirmed")]
+    recipe |= STOP[recipe.pop("stop", "confirmed")] | NOT_DONE
     return {**facts, "format": FORMAT, "recipe": resolved(recipe), "packing": "full"}
 
 

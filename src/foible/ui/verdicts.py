@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from foible.types import Verdict, everyone_accepts
+from foible.types import About, Verdict, everyone_accepts
 
 JUDGE = "judge"
 
@@ -31,8 +30,8 @@ class Question:
     reasons: tuple[Reason, ...]
 
 
-def decided(verdicts: Sequence[Verdict], about: Literal["image", "label"]) -> bool | None:
-    """The validators' answer about the image or the label; None when none was asked."""
+def decided(verdicts: Sequence[Verdict], about: About) -> bool | None:
+    """The answer about the image, the label or steadiness; None when nobody was asked."""
     return everyone_accepts(verdicts, about) if any(v.about == about for v in verdicts) else None
 
 
@@ -44,8 +43,10 @@ def reasons(verdicts: Sequence[Verdict], about: str, expected: str) -> tuple[Rea
 
 def _sentence(verdict: Verdict, expected: str) -> str:
     side = "at or above" if verdict.score >= verdict.threshold else "below"
-    if verdict.about == "image":
-        claim = "an image of the domain" if verdict.accepted else "not an image of the domain"
-    else:
-        claim = f"still shows {expected}" if verdict.accepted else f"does not show {expected} any more"
+    yes, no = {
+        "image": ("an image of the domain", "not an image of the domain"),
+        "label": (f"still shows {expected}", f"does not show {expected} any more"),
+        "steadiness": ("harmless variations leave it a failure", "harmless variations undo it"),
+    }[verdict.about]
+    claim = yes if verdict.accepted else no
     return f"{verdict.validator}: {claim} ({verdict.score:.2f}, {side} the threshold {verdict.threshold:.2f})"

@@ -18,7 +18,7 @@ from foible.types import Finding, Key
 from foible.ui.pages.cards import card
 from foible.ui.render import bench, page
 from foible.ui.selection import is_kept, is_valid, read_filter, select
-from foible.ui.verdicts import Question, reasons
+from foible.ui.verdicts import Question, decided, reasons
 from foible.ui.workshop import sheet
 
 BARS = 10  # classes shown with their probabilities
@@ -78,8 +78,8 @@ def path(request: Request) -> Response:
         return JSONResponse({"strip": f"data:image/png;base64,{strip}", "steps": steps})
 
 
-def questions(found: Finding, answers: Answers, expected: str) -> tuple[Question, Question]:
-    """Whether the failure counts: is it an image of the domain, and does it keep its label?"""
+def questions(found: Finding, answers: Answers, expected: str) -> tuple[Question, ...]:
+    """Whether the failure counts: is it an image of the domain, does it keep its label, is it steady?"""
     return (
         Question(
             "Is it an image of the domain?",
@@ -88,6 +88,11 @@ def questions(found: Finding, answers: Answers, expected: str) -> tuple[Question
         ),
         Question(
             f"Does it still show {expected}?", is_kept(found, answers), reasons(found.verdicts, "label", expected)
+        ),
+        *(
+            [Question("Is it steady?", steady, reasons(found.verdicts, "steadiness", expected))]
+            if (steady := decided(found.verdicts, "steadiness")) is not None
+            else []
         ),
     )
 
