@@ -177,7 +177,7 @@ class Remembers(Protocol):
 
 @runtime_checkable
 class Aims(Protocol):
-    """The second face of an objective that knows below which value of its ranking column there is a failure."""
+    """The second face of an objective that knows below which value of its first column there is a failure."""
 
     @property
     def goal(self) -> float:

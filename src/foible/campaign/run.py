@@ -54,7 +54,9 @@ def run(campaign: Campaign, folder: Path, listen: Listener = lambda _: None) -> 
 def _run_arm(job: Job, arm: Arm, writer: RunWriter, workers: Workers, listen: Listener) -> None:
     campaign = job.campaign
     objective = campaign.objective
-    ranked = Ranked(objective.names[campaign.rank], objective.goal if isinstance(objective, Aims) else None)
+    ranked = Ranked(
+        objective.names[campaign.rank], objective.goal if isinstance(objective, Aims) and campaign.rank == 0 else None
+    )
     recorder = Recorder(writer, arm, campaign.attempts[arm], campaign.budget.evaluations, listen, ranked)
     for shard in _waves(campaign, arm, writer):
         for events in workers.run(job, shard):
