@@ -53,6 +53,6 @@ def ui(
         raise MissingExtra(error.name or "starlette", "ui", "the workbench") from None
 
     own_generators, own_domains = tuple(generator or ()), tuple(domain or ())
-    parts = {"search": tuple(search or ()), "objective": tuple(objective or ()), "oracle": tuple(oracle or ())}
+    parts = tuple((k, tuple(v or ())) for k, v in (("search", search), ("objective", objective), ("oracle", oracle)))
     serve(Settings(runs, host, password, largest_upload * 1_000_000, share, own_generators, own_domains, parts), port)
     return 0

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -39,7 +38,7 @@ class Settings:
     share: bool = False
     generators: tuple[Path, ...] = ()
     domains: tuple[str, ...] = ()
-    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    parts: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def __post_init__(self) -> None:
         if self.password is not None and len(self.password) < 8:
@@ -54,7 +53,7 @@ class Settings:
 
 def create_app(settings: Settings) -> Starlette:
     """The application over one runs folder."""
-    offers = make_offers(settings.generators, settings.domains, settings.parts)
+    offers = make_offers(settings.generators, settings.domains, dict(settings.parts))
     shelf, sessions = Shelf(settings.runs), Sessions(settings.password)
     rooms = (home, setup, watch, browse, finding, compare, people, export, login, pictures)
 
