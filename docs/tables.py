@@ -1,6 +1,7 @@
 """Write the tables of README.md, docs/zoo.md, docs/judge.md and docs/reference.md anew.
 
-They are made from the cards, the contact sheets, benchmarks/judge.json, the recipe's model and the registered components.
+They are made from the cards, the contact sheets, benchmarks/judge_people.json, the recipe's model and the registered
+components.
 
 python docs/tables.py
 """
@@ -9,6 +10,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from foible.campaign import Recipe
@@ -22,31 +25,31 @@ from foible.zoo.table import duration, generator_rows, generator_table, markdown
 ROOT = Path(__file__).parents[1]
 SHEETS = ROOT / "docs" / "zoo"
 PAGES = (ROOT / "README.md", ROOT / "docs" / "zoo.md", ROOT / "docs" / "judge.md", ROOT / "docs" / "reference.md")
-REFERENCE = ("searches", "objectives", "oracles", "validators")
+REFERENCE = ("searches", "objectives", "oracles", "validators", "coverage")
 DOMAINS = {"mnist": "MNIST", "fashion": "Fashion-MNIST", "svhn": "SVHN", "cifar10": "CIFAR-10"}
 FAMILIES = {"vae": "VAE", "gan": "GAN", "diffusion": "diffusion"}
 PUBLISHED_ORIGINS = {"mnist": (99, 99, 87), "svhn": (66, 84, 95), "cifar10": (39, 69, 87)}  # of 100 attempts, Table III
-LABELS = ("relabelled", "second thought")
 
 
 def filled(page: str) -> str:
     """The page with every part between `<!-- name -->` and `<!-- end -->` made from what is there now."""
     own = {name: card for name, card in cards().items() if card.folder == WEIGHTS}
-    parts = {
-        "zoo": markdown(_summary_of_zoo(own)),
-        "generators": markdown(generator_table([r for r in generator_rows() if r.name in own])),
-        "realism": markdown(_realism([e for e in own.values() if e.role == "generators"])),
-        "classifiers": markdown(_classifiers(own)),
-        "sheets": "\n\n".join(f"**{p.stem}**\n\n![Images made by {p.stem}](zoo/{p.name})" for p in _sheets()),
-        "judge": markdown(_summary_of_judge(own)),
-        "curves": _curves(),
-        "reference recipe": markdown(_recipe_keys()),
-        **{f"reference {heading}": _components(heading) for heading in REFERENCE},
+    parts: dict[str, Callable[[], str]] = {
+        "zoo": lambda: markdown(_summary_of_zoo(own)),
+        "generators": lambda: markdown(generator_table([r for r in generator_rows() if r.name in own])),
+        "realism": lambda: markdown(_realism([e for e in own.values() if e.role == "generators"])),
+        "classifiers": lambda: markdown(_classifiers(own)),
+        "sheets": lambda: "\n\n".join(f"**{p.stem}**\n\n![Images made by {p.stem}](zoo/{p.name})" for p in _sheets()),
+        "judge": lambda: markdown(_summary_of_judge(own)),
+        "people": _people,
+        "reference recipe": lambda: markdown(_recipe_keys()),
+        **{f"reference {heading}": partial(_components, heading) for heading in REFERENCE},
     }
-    for name, text in parts.items():
-        page = re.sub(
-            rf"(<!-- {name} -->\n).*?(<!-- end -->)", lambda m, t=text: f"{m[1]}\n{t}\n\n{m[2]}", page, flags=re.DOTALL
-        )
+    for name, make in parts.items():
+        if f"<!-- {name} -->" in page:
+            begin, end = rf"(<!-- {name} -->\n)", "(<!-- end -->)"
+            text = make()
+            page = re.sub(f"{begin}.*?{end}", lambda m, t=text: f"{m[1]}\n{t}\n\n{m[2]}", page, flags=re.DOTALL)
     return page
 
 
@@ -138,13 +141,12 @@ def _summary_of_judge(own: dict[str, Entry]) -> list[tuple[str, ...]]:
     heading = (
         "domain",
         "reference classifiers",
-        "validity, AUC",
+        "near the line: AUC",
         "real called invalid",
-        "invalid called valid",
+        "bad near the line called valid",
         "label kept, AUC",
         "real labels kept",
         "wrong labels called kept",
-        "per image",
     )
     return [heading, *(_row_of_judge(domain, own) for domain in DOMAINS)]
 
@@ -155,41 +157,34 @@ def _row_of_judge(domain: str, own: dict[str, Entry]) -> tuple[str, ...]:
     return (
         DOMAINS[domain],
         " / ".join(f"{a:.2f}" for a in accuracies) + " %",
-        f"{figures['validity_auc']:.4f}",
+        f"{figures['validity_auc']:.3f}",
         f"{figures['real_called_invalid']:.1%}",
         f"{figures['invalid_called_valid']:.1%}",
         f"{figures['kept_auc']:.4f} / {figures['kept_auc_runner_up']:.4f}",
         f"{figures['real_kept']:.1%}",
         f"{figures['relabelled_called_kept']:.1%} / {figures['runner_up_called_kept']:.1%}",
-        f"{figures['judge_ms']:.1f} ms",
     )
 
 
-def _curves() -> str:
-    """For each domain the curves, and what every validator does with every kind of image."""
-    measured = json.loads((ROOT / "benchmarks" / "judge.json").read_text())
-    return "\n\n".join(_curves_of(d, measured[d]) for d in DOMAINS if d in measured)
+def _people() -> str:
+    """What the judge and people say of the same images: a column per domain, with and without readers."""
+    measured = json.loads((ROOT / "benchmarks" / "judge_people.json").read_text())
+    shown = {name: found["tools"] for name, found in measured.items() if "tools" in found}
+    labels = {name: DOMAINS[name.split()[0]] + (", without readers" if "alone" in name else "") for name in shown}
+    figures = [f for f in next(iter(shown.values())) if f != "by tool, kept kappa"]
+    rows = [(figure, *(_ranged(shown[name][figure]) for name in shown)) for figure in figures]
+    return markdown([("figure", *labels.values()), *rows])
 
 
-def _curves_of(domain: str, results: dict[str, dict[str, dict[str, float]]]) -> str:
-    about_images = {name: kinds for name, kinds in results.items() if "all invalid" in kinds}
-    kinds = list(dict.fromkeys(k for kinds in about_images.values() for k in kinds if k not in LABELS))
-    heading = ("real images against", *about_images)
-    rows = [(kind, *(_cell(about_images[name][kind]) for name in about_images)) for kind in kinds]
-    voters = {name: found for name, found in results.items() if LABELS[0] in found}
-    labels = [(kind, *(_cell(voters[name][kind]) for name in voters)) for kind in LABELS]
-    return "\n\n".join(
-        (
-            f"### {DOMAINS[domain]}",
-            f"![ROC curves of the validators on {DOMAINS[domain]}](judge/{domain}.png)",
-            markdown([heading, *rows]),
-            markdown([("real labels against", *voters), *labels]),
+def _ranged(value: float | list[float]) -> str:
+    """A figure; three numbers are a figure with its interval, two stand side by side."""
+    if isinstance(value, list):
+        return (
+            f"{value[0]:.3f} ({value[1]:.3f} to {value[2]:.3f})"
+            if len(value) == 3
+            else f"{value[0]:.2f}, {value[1]:.2f}"
         )
-    )
-
-
-def _cell(found: dict[str, float]) -> str:
-    return f"{found['auc']:.4f} ({found['good_accepted']:.1%}, {found['bad_accepted']:.1%})"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
 if __name__ == "__main__":

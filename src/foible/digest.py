@@ -19,6 +19,14 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
+def folder_digest(folder: Path) -> str:
+    """Digest of all files in a folder, their names and what is in them, hexadecimal."""
+    total = hashlib.sha256()
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        total.update(f"{path.relative_to(folder).as_posix()} {sha256(path)}\n".encode())
+    return total.hexdigest()
+
+
 def weights_digest(model: Any) -> str:
     """Digest of a live model's weights, or of its code where it shows none."""
     network = getattr(model, "network", None)

@@ -171,13 +171,15 @@ def parameter_of(name: str, hint: Any, default: Any, about: str, required: bool 
 
 
 def explanations(factory: Callable[..., Any]) -> dict[str, str]:
-    """The `Args:` section of a docstring, as name -> explanation."""
-    text = inspect.getdoc(factory) or ""
-    section = re.search(r"^Args:\n((?:[ \t]+.*\n?|\n)+)", text, re.MULTILINE)
-    if section is None:
-        return {}
+    """The `Args:` sections of a docstring and of those it inherits from, as name -> explanation."""
+    lineage = reversed(factory.__mro__) if inspect.isclass(factory) else [factory]
+    return {name: text for part in lineage for name, text in _section(part.__doc__ or "").items()}
+
+
+def _section(text: str) -> dict[str, str]:
+    section = re.search(r"^Args:\n((?:[ \t]+.*\n?|\n)+)", inspect.cleandoc(text), re.MULTILINE)
     said: dict[str, list[str]] = {}
-    for line in inspect.cleandoc("\n" + section[1]).splitlines():
+    for line in inspect.cleandoc("\n" + section[1]).splitlines() if section else ():
         name = re.match(r"(\w+)(?: \([^)]*\))?: *(.*)", line)
         if name:
             said[name[1]] = [name[2]]

@@ -86,7 +86,10 @@ class Recipe(Strict):
     classifiers: dict[str, Part] = Field(
         {}, description="the other roles, such as rival; calls of one whose name begins with surrogate are not counted"
     )
-    search: Part = Field(Part(use="genetic"), description="where to look next")
+    search: Part = Field(
+        Part(use="auto"),
+        description="where to look next; auto: descent where the tested classifier lends gradients, else transfer or genetic",
+    )
     objective: Part = Field(Part(use="margin"), description="what the search minimises")
     oracle: Part = Field(Part(use="misclassified"), description="what a failure is")
     validators: tuple[Part, ...] | None = Field(

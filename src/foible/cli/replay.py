@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from foible.cli.options import ClassifierOption, Quiet, RunArgument
+from foible.cli.options import ClassifierOption, Quiet, RunArgument, Trust, with_trust
 
 
 def replay(
@@ -16,6 +16,7 @@ def replay(
         typer.Argument(help="Only these findings: 12, or 12-3 for the fourth of attempt 12.", show_default=False),
     ] = None,
     classifier: ClassifierOption = None,
+    trust: Trust = False,
     quiet: Quiet = False,
 ) -> int:
     """Do stored failures still fail?
@@ -29,7 +30,7 @@ def replay(
     opened = open_run(run)
     changes: dict[str, object] = {"classifier": classifier} if classifier else {}
     keys = [Key.read(text) for text in findings] if findings else None
-    results = list(replay_run(opened, keys, changes=changes))
+    results = with_trust(lambda trust: list(replay_run(opened, keys, changes=changes, trust=trust)), trust)
     for r in results:
         expected = opened.classes[r.finding.label]
         if r.problem:

@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from foible.cli.options import Data
+from foible.cli.terminal import console
+from foible.plain import plain
 
 Model = Annotated[str, typer.Argument(help="A zoo name (see `foible ls zoo`).", show_default=False)]
 ModelOrFile = Annotated[str, typer.Argument(help="A zoo name, or a model file with its card.", show_default=False)]
@@ -30,14 +32,14 @@ def table(
     elif markdown:
         print(as_markdown(generator_table(rows)))
     else:
-        from rich.console import Console
         from rich.table import Table
+        from rich.text import Text
 
         heading, *lines = generator_table(rows)
         shown = Table(*heading, box=None, pad_edge=False)
         for line in lines:
-            shown.add_row(*line)
-        Console().print(shown)
+            shown.add_row(*(Text(plain(cell)) for cell in line))
+        console().print(shown)
     return 0
 
 
@@ -59,12 +61,20 @@ def appraise(
     model: ModelOrFile,
     data: Data = None,
     images: Annotated[int, typer.Option(min=2, help="How many images a generator makes for it.")] = 2000,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="A part of it: time, images, judge or inversion. Repeatable.", show_default=False),
+    ] = None,
 ) -> int:
     """Measure a model again and write the figures into its card."""
+    from foible.errors import RecipeError, did_you_mean
+    from foible.training.appraise import PARTS
     from foible.training.appraise import appraise as measure
 
+    if unknown := [part for part in only or () if part not in PARTS]:
+        raise RecipeError(f"an appraisal has no part '{unknown[0]}'", did_you_mean(unknown[0], PARTS))
     path, card = _files(model)
-    appraisal = measure(path, data, images, card)
+    appraisal = measure(path, data, images, card, [part for part in PARTS if part in (only or ())])
     for name, value in appraisal.figures.items():
         print(f"{name.replace('_', ' '):<24} {value:.5g}")
     for name, fact in appraisal.measured.items():
@@ -95,6 +105,29 @@ def sheet(
     return 0
 
 
+def add(
+    folder: Annotated[Path, typer.Argument(help="A folder with a model's files.", show_default=False)],
+    name: Annotated[
+        str | None, typer.Option(help="What to call it [default: as the folder].", show_default=False)
+    ] = None,
+    domain: Annotated[str, typer.Option(help="What its images are of.")] = "imagenet",
+    licence: Annotated[str, typer.Option(help="The licence of its makers.", show_default=False)] = "",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="A setting of its family: --set images=photographs. Repeatable.", show_default=False
+        ),
+    ] = None,
+) -> int:
+    """Give a big model in a folder of yours a name that recipes understand: autoencoder, BigGAN, Stable Diffusion."""
+    from foible.cli.options import recipe_changes
+    from foible.zoo.local import add as register
+
+    card = register(folder, name, domain, recipe_changes(settings), licence)
+    print(f"{card}: use it as generator = '{card.stem}'")
+    return 0
+
+
 def _files(model: str) -> tuple[Path, Path]:
     """The weights file and the card of a zoo name or of a model file."""
     from foible.errors import ModelError
@@ -102,6 +135,8 @@ def _files(model: str) -> tuple[Path, Path]:
 
     if not model.endswith(".safetensors"):
         card = entry(model)
+        if card.settings is not None:
+            raise ModelError(f"'{model}' is a model in a folder", "its figures are measured by foible zoo add")
         return card.path(), card.card
     path = Path(model)
     if not path.with_suffix(".toml").is_file():
@@ -109,4 +144,4 @@ def _files(model: str) -> tuple[Path, Path]:
     return path, path.with_suffix(".toml")
 
 
-VERBS = (table, show, appraise, sheet)
+VERBS = (table, show, appraise, sheet, add)

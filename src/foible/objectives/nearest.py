@@ -54,14 +54,18 @@ class Nearest:
         """The look through variations costs as many evaluations as there are."""
         if not self.variations:
             return {}
-        tested = roles[TESTED]
-        looks = list(SEARCHED.values())[: self.variations]
-        return {STEADY: tested._replace(classifier=Varied(tested.classifier, looks), cost=self.variations)}
+        return {STEADY: through_variations(roles[TESTED], self.variations)}
 
     def __call__(self, evaluation: Evaluation) -> Tensor:
         """Columns (N, 2)."""
-        margins = _mean_margin(evaluation.outputs[STEADY if self.variations else TESTED], evaluation)
+        margins = mean_margin(evaluation.outputs[STEADY if self.variations else TESTED], evaluation)
         return torch.stack([margins, ranked_distance(evaluation, margins.detach(), self.keep)], 1)
+
+
+def through_variations(role: Role, count: int) -> Role:
+    """A role that looks at so many variations of each image, at that price."""
+    looks = list(SEARCHED.values())[:count]
+    return role._replace(classifier=Varied(role.classifier, looks), cost=count * role.cost)
 
 
 def ranked_distance(evaluation: Evaluation, margins: Tensor, keep: float) -> Tensor:
@@ -70,7 +74,7 @@ def ranked_distance(evaluation: Evaluation, margins: Tensor, keep: float) -> Ten
     return torch.where(margins <= -keep, distance, FAR + margins)
 
 
-def _mean_margin(logits: Tensor, evaluation: Evaluation) -> Tensor:
+def mean_margin(logits: Tensor, evaluation: Evaluation) -> Tensor:
     """Margins (N,), averaged where a role looked at variations."""
     if logits.ndim == 2:
         return margin_or_target(logits, evaluation.labels, evaluation.targets)

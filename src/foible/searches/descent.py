@@ -22,7 +22,7 @@ a failure survive rounding; the way back.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -33,7 +33,7 @@ from foible.errors import RecipeError
 from foible.protocols import Lanes
 from foible.types import Feedback, LatentSpace, Proposal, State, Want
 
-FIRST, SHORTEST = 0.35, 0.02  # of the length of a typical latent: the longest first step, and the shortest of all
+FIRST, SHORTEST = 0.1, 0.02  # of the length of a typical latent: the longest first step, and the shortest of all
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ class Descent:
     """
 
     steady: bool = True
-    variations: int = 4
+    variations: int = 3
     steps: int = 40
     shrinks: int = 4
-    keep: float = 0.2
+    keep: float = 0.5
     overshoot: float = 0.1
 
     follows: ClassVar[tuple[int, ...]] = (0,)
@@ -67,7 +67,7 @@ class Descent:
         if self.steady and self.variations < 1:
             raise RecipeError(f"descent: a steady search needs variations, not {self.variations}", "or steady = false")
 
-    def suggests(self) -> Mapping[str, Any]:
+    def suggests(self, others: Sequence[str]) -> Mapping[str, Any]:  # noqa: ARG002
         """The nearest failure is kept, and the search says itself when it is done."""
         objective = {"use": "nearest", "variations": self.variations if self.steady else 0, "keep": self.keep}
         return {"objective": objective, "ends": "never", "keeps": "best", "rank": "distance"}
@@ -95,42 +95,57 @@ class Descent:
 
     def tell(self, state: State, lanes: Lanes, proposal: Proposal, feedback: Feedback) -> State:  # noqa: ARG002
         """A step down, or a halving of the way back."""
+        assert feedback.gradients is not None
         margins, fails = feedback.scores[:, 0], feedback.failed & (feedback.scores[:, 0] <= -self.keep)
-        down = self._down(state, lanes, margins, feedback)
-        turn = ~state["back"] & fails
-        back = state["back"] | turn
-        middle = (state["low"] + state["high"]) / 2
-        low = torch.where(state["back"] & ~fails, middle, state["low"])
-        high = torch.where(state["back"] & fails, middle, state["high"])
-        end = _where(turn, state["latents"], state["end"])
-        halves = torch.where(state["back"], state["step"] + 1, state["step"])
-        step = torch.where(turn, 0, torch.where(state["back"], halves, state["step"] + 1))
-        towards = torch.lerp(lanes.origins, end, _wide((low + high) / 2, end))
-        done = torch.where(back, step >= self.shrinks, (step >= self.steps) | down["stuck"])
+        was_back = state["back"]
+        down = downhill(state, lanes, margins, feedback.gradients[:, 0], self.keep, self.overshoot)
+        turn = ~was_back & fails
+        back = was_back | turn
+        low, high = halved(state["low"], state["high"], was_back, fails)
+        end = where(turn, state["latents"], state["end"])
+        step = torch.where(turn, 0, state["step"] + 1)
+        towards = torch.lerp(lanes.origins, end, wide((low + high) / 2, end))
         return {
-            "latents": _where(back, towards, down["latents"]),
+            "latents": where(back, towards, down["latents"]),
             "end": end,
             "margin": margins,
-            "reach": down["reach"],
+            "reach": torch.where(was_back, state["reach"], down["reach"]),
             "step": step,
             "low": low,
             "high": high,
             "back": back,
-            "done": done,
+            "done": torch.where(back, step >= self.shrinks, (step >= self.steps) | down["stuck"]),
         }
 
-    def _down(self, state: State, lanes: Lanes, margins: Tensor, feedback: Feedback) -> State:
-        assert feedback.gradients is not None
-        scale = natural_scale(lanes.space)
-        slope = feedback.gradients[:, 0] * scale
-        steepness = torch.linalg.vector_norm(slope.flatten(1), dim=1)
-        reach = torch.where(margins > state["margin"], state["reach"] / 2, state["reach"])
-        length = natural_length(lanes.space)
-        guess = (margins.clamp_min(0) + self.keep) * (1 + self.overshoot) / steepness.clamp_min(1e-12)
-        size = torch.minimum(guess.clamp_min(SHORTEST * length), reach * length)
-        move = -_wide(size / steepness.clamp_min(1e-12), slope) * slope * scale
-        latents = lanes.space.clamp(state["latents"] + move)
-        return {"latents": latents, "reach": reach, "stuck": (steepness == 0) | (reach < SHORTEST / 4)}
+
+def downhill(
+    state: State, lanes: Lanes, margins: Tensor, slopes: Tensor, keep: float | Tensor, overshoot: float
+) -> State:
+    """One bounded step towards where the margin would be -keep if it were linear.
+
+    Args:
+        state: with "latents" (L, *latent), the last "margin" (L,) and how far a step may "reach" (L,).
+        lanes: the searches under way.
+        margins: at these latents (L,).
+        slopes: their gradients (L, *latent).
+        keep: margin by which a failure must fail, one for all or (L,).
+        overshoot: how much further to go.
+    """
+    scale, length = natural_scale(lanes.space), natural_length(lanes.space)
+    slopes = slopes * scale
+    steepness = torch.linalg.vector_norm(slopes.flatten(1), dim=1)
+    reach = torch.where(margins > state["margin"], state["reach"] / 2, state["reach"])
+    guess = (margins + keep).clamp_min(0) * (1 + overshoot) / steepness.clamp_min(1e-12)
+    size = torch.minimum(guess.clamp_min(SHORTEST * length), reach * length)
+    move = -wide(size / steepness.clamp_min(1e-12), slopes) * slopes * scale
+    latents = lanes.space.clamp(state["latents"] + move)
+    return {"latents": latents, "reach": reach, "stuck": (steepness == 0) | (reach < SHORTEST / 4)}
+
+
+def halved(low: Tensor, high: Tensor, which: Tensor, fails: Tensor) -> tuple[Tensor, Tensor]:
+    """The part of the way back in which the last failure lies, after the middle was looked at."""
+    middle = (low + high) / 2
+    return torch.where(which & ~fails, middle, low), torch.where(which & fails, middle, high)
 
 
 def natural_scale(space: LatentSpace) -> Tensor:
@@ -143,9 +158,11 @@ def natural_length(space: LatentSpace) -> float:
     return math.sqrt(int((natural_scale(space) > 0).sum()))
 
 
-def _wide(values: Tensor, like: Tensor) -> Tensor:
+def wide(values: Tensor, like: Tensor) -> Tensor:
+    """Values (L,) shaped so that they broadcast over the latents of a lane."""
     return values.view(-1, *[1] * (like.dim() - 1))
 
 
-def _where(mask: Tensor, first: Tensor, second: Tensor) -> Tensor:
-    return torch.where(_wide(mask, first), first, second)
+def where(mask: Tensor, first: Tensor, second: Tensor) -> Tensor:
+    """Latents of the first where the lane's mask is true, of the second elsewhere."""
+    return torch.where(wide(mask, first), first, second)

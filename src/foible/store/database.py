@@ -87,7 +87,8 @@ def connect(path: Path, write: bool = False) -> sqlite3.Connection:
             connection = sqlite3.connect(
                 f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10, check_same_thread=False
             )
-            refuse_other_format(path, connection)
+            connection.execute("PRAGMA trusted_schema=OFF")  # a received database may define views and triggers
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             return connection
         connection = sqlite3.connect(path, timeout=10)
         connection.execute("PRAGMA journal_mode=WAL")
@@ -95,18 +96,27 @@ def connect(path: Path, write: bool = False) -> sqlite3.Connection:
         verdict = connection.execute("PRAGMA quick_check").fetchone()[0]
         if verdict != "ok":
             raise sqlite3.DatabaseError(str(verdict).splitlines()[0])
+        connection.execute("PRAGMA trusted_schema=OFF")
         refuse_other_format(path, connection)
-        connection.executescript(SCHEMA)
-        connection.execute(f"PRAGMA user_version = {FORMAT}")
+        connection.executescript(f"BEGIN; {SCHEMA} PRAGMA user_version = {FORMAT}; COMMIT;")  # nobody sees a part of it
         return connection
 
 
-def refuse_other_format(path: Path, connection: sqlite3.Connection) -> None:
-    """A run of another release is named as such; an empty database is of any format."""
+def connect_to_run(path: Path) -> sqlite3.Connection:
+    """Open a run's database for reading."""
+    connection = connect(path)
+    with database_errors(path):
+        if not refuse_other_format(path, connection):
+            raise StoreError(f"'{path.parent}' has only just begun: nothing is stored yet", "try again in a moment")
+    return connection
+
+
+def refuse_other_format(path: Path, connection: sqlite3.Connection) -> bool:
+    """A run of another release is named as such; gives whether there is a run at all."""
     (found,) = connection.execute("PRAGMA user_version").fetchone()
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if found == FORMAT or "outcomes" not in tables:
-        return
+        return "outcomes" in tables
     raise other_format(path.parent, found or 1)
 
 

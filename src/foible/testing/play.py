@@ -75,7 +75,7 @@ def evaluated(
 
 def suggested_objective(search: Any) -> Any:
     """The objective that a search suggests, or the usual one."""
-    said = search.suggests().get("objective") if isinstance(search, Suggests) else None
+    said = search.suggests(OTHERS).get("objective") if isinstance(search, Suggests) else None
     said = said or Recipe.model_fields["objective"].default.use
     table = {"use": said} if isinstance(said, str) else dict(said)
     return build("objectives", table.pop("use"), table)

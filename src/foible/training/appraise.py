@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 import tomllib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import tomli_w
 import torch
@@ -24,6 +26,7 @@ from foible.zoo.catalogue import entries, entry
 from foible.zoo.files import load_model
 from foible.zoo.trainable import role_of
 
+Part = Literal["time", "images", "judge", "inversion"]
 INVERTED = 200  # test images that a diffusion model makes again: several times as dear as samples
 
 
@@ -37,7 +40,11 @@ class Appraisal:
 
 @torch.inference_mode()
 def appraise(
-    path: Path, data: str | Path | None = None, images: int = 2000, card_path: Path | None = None
+    path: Path,
+    data: str | Path | None = None,
+    images: int = 2000,
+    card_path: Path | None = None,
+    only: Sequence[Part] = (),
 ) -> Appraisal:
     """Measure a generator's or classifier's file and write the figures into its card.
 
@@ -46,6 +53,7 @@ def appraise(
         data: where real images are; None looks around as for any domain.
         images: how many a generator makes, to be compared with as many real ones.
         card_path: the card; beside the model file by default.
+        only: parts of a generator's appraisal; the figures of the others stay as they are. Empty = all of it.
     """
     card_path = card_path or path.with_suffix(".toml")
     card = tomllib.loads(card_path.read_text())
@@ -56,14 +64,15 @@ def appraise(
             f"'{path.stem}' is a {family}", f"its figures are measured as it is made: foible train {family}"
         )
     model, real = load_model(path, role, path.stem), real_images(domain, data, "test")
-    appraisal = Appraisal(figures_on(family, model, real), {"data": real.source, "images": len(real.labels)})
+    appraisal = Appraisal()
+    if not only:
+        appraisal = Appraisal(figures_on(family, model, real), {"data": real.source, "images": len(real.labels)})
     if role == "generators":
         teacher = card["recipe"]["network"].get("teacher", {}).get("use")
-        beyond = _generator(model, domain, teacher, list(made_beside_real(model, real, images)))
-        if hasattr(model, "encode") and not prefers_real(model):
-            beyond.figures |= _inverted(model, domain, teacher, real, min(images, INVERTED))
-            beyond.measured["inverted"] = min(images, INVERTED)
-        appraisal = Appraisal(appraisal.figures | beyond.figures, appraisal.measured | beyond.measured)
+        subject = _Subject(model, domain, teacher, real, images)
+        for part in only or get_args(Part):
+            found = PARTS[part](subject)
+            appraisal = Appraisal(appraisal.figures | found.figures, appraisal.measured | found.measured)
     card["figures"] = card["figures"] | {k: round(v, 5) for k, v in appraisal.figures.items()}
     card["measured"] = card.get("measured", {}) | appraisal.measured
     try:
@@ -75,53 +84,81 @@ def appraise(
     return appraisal
 
 
-def _generator(generator: Generator, domain: Domain, teacher: str | None, pairs: list[Pairs]) -> Appraisal:
-    """Figures of a generator; its teacher, who would praise it, has no say in them."""
-    figures = {
-        **latent_figures(generator.space),
-        "decode_ms": decode_milliseconds(generator, len(domain.classes)),
-    }
+@dataclass
+class _Subject:
+    """A generator and what it is measured against; its teacher, who would praise it, has no say."""
+
+    generator: Generator
+    domain: Domain
+    teacher: str | None
+    real: RealImages
+    images: int
+
+    @cached_property
+    def pairs(self) -> list[Pairs]:
+        """What it makes, beside real images."""
+        return list(made_beside_real(self.generator, self.real, self.images))
+
+    @property
+    def references(self) -> list[str]:
+        """The reference classifiers that may speak."""
+        return [name for name in self.domain.references if name in entries() and name != self.teacher]
+
+
+def _time(of: _Subject) -> Appraisal:
+    figures = {"decode_ms": decode_milliseconds(of.generator, len(of.domain.classes))}
+    return Appraisal(figures, {"decode_batch": BATCH, "threads": torch.get_num_threads()})
+
+
+def _images(of: _Subject) -> Appraisal:
+    """Who recognises the images, and how far they are from real ones."""
+    figures, references, tested = latent_figures(of.generator.space), of.references, of.domain.classifier
     measured: dict[str, Any] = {
-        "images": sum(len(p.labels) for p in pairs),
-        "made": "reconstructions of test images" if prefers_real(generator) else "samples",
-        "decode_batch": BATCH,
-        "threads": torch.get_num_threads(),
+        "images": sum(len(p.labels) for p in of.pairs),
+        "made": "reconstructions of test images" if prefers_real(of.generator) else "samples",
     }
-    judges = _references(domain, teacher)
-    if domain.classifier in entries():
-        measured["classifier"] = domain.classifier
-        figures["viable_origins"] = share_recognised([_classifier(str(domain.classifier))], pairs)
-        if prefers_real(generator):
+    if tested in entries():
+        measured["classifier"] = tested
+        figures["viable_origins"] = share_recognised([_classifier(str(tested))], of.pairs)
+        if prefers_real(of.generator):
             figures["reconstruction_accuracy"] = figures["viable_origins"]
-    if judges:
-        measured["references"] = judges
-        figures["recognised"] = share_recognised([_classifier(name) for name in judges], pairs)
-    if (judge := judge_of(domain)) is not None:
-        measured["judge"] = named(domain)
-        figures["judged_valid"] = share_valid(judge, pairs)
-    if judges or domain.classifier in entries():
-        distance = realism((p.real for p in pairs), (p.made for p in pairs), features_for(domain, teacher))
+    if references:
+        measured["references"] = references
+        figures["recognised"] = share_recognised([_classifier(name) for name in references], of.pairs)
+    if references or tested in entries():
+        distance = realism((p.real for p in of.pairs), (p.made for p in of.pairs), features_for(of.domain, of.teacher))
         measured["extractor"] = distance.extractor
         figures |= {"fid": distance.fid, "kid": distance.kid}
     return Appraisal(figures, measured)
 
 
-def _inverted(
-    generator: Generator, domain: Domain, teacher: str | None, real: RealImages, images: int
-) -> dict[str, float]:
+def _judge(of: _Subject) -> Appraisal:
+    if (judge := judge_of(of.domain)) is None:
+        return Appraisal()
+    figures = {"judged_valid": share_valid(judge, of.pairs)}
+    return Appraisal(figures, {"judge": named(of.domain), "judged_images": sum(len(p.labels) for p in of.pairs)})
+
+
+def _inversion(of: _Subject) -> Appraisal:
     """How near a generator that starts from samples comes to real images when it is asked for these."""
-    pairs = list(made_beside_real(generator, real, images, reconstruct=True))
-    error = sum(float((p.made - p.real).abs().mean((1, 2, 3)).sum()) for p in pairs) / images
-    figures = {"pixel_error": error}
-    if domain.classifier in entries():
-        figures["reconstruction_accuracy"] = share_recognised([_classifier(str(domain.classifier))], pairs)
-    if references := _references(domain, teacher):
-        figures["reconstruction_recognised"] = share_recognised([_classifier(name) for name in references], pairs)
-    return figures
+    if prefers_real(of.generator) or not hasattr(of.generator, "encode"):
+        return Appraisal()
+    pairs = list(made_beside_real(of.generator, of.real, min(of.images, INVERTED), reconstruct=True))
+    total = sum(len(p.labels) for p in pairs)
+    figures = {"pixel_error": sum(float((p.made - p.real).abs().mean((1, 2, 3)).sum()) for p in pairs) / total}
+    if of.domain.classifier in entries():
+        figures["reconstruction_accuracy"] = share_recognised([_classifier(str(of.domain.classifier))], pairs)
+    if of.references:
+        figures["reconstruction_recognised"] = share_recognised([_classifier(n) for n in of.references], pairs)
+    return Appraisal(figures, {"inverted": total})
 
 
-def _references(domain: Domain, teacher: str | None) -> list[str]:
-    return [name for name in domain.references if name in entries() and name != teacher]
+PARTS: dict[Part, Callable[[_Subject], Appraisal]] = {
+    "time": _time,
+    "images": _images,
+    "judge": _judge,
+    "inversion": _inversion,
+}
 
 
 def latent_figures(space: LatentSpace) -> dict[str, float]:

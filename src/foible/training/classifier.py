@@ -37,7 +37,7 @@ class ClassifierLearner:
         outliers: made-up invalid images shown beside every batch, as a share of it; their target is "any class".
         mixing: up to this share of another image is laid over each image, and its label counts as much (mixup: Zhang et
             al., ICLR 2018, with even instead of beta-distributed shares).
-        start: an installed package that carries weights to start from, for networks that can take such.
+        start: weights to start from: a trained model of the same network, or a package, as in `start_from`.
     """
 
     role, family, watch = "classifiers", "module", "error"

@@ -32,6 +32,7 @@ class TrainingRecipe(BaseModel):
 
     family: str
     domain: str
+    licence: str = "MIT"  # of the weights; those that start from others' keep the others' terms
     network: dict[str, Any] = {}
     fit: FitSettings = FitSettings()
     tune: dict[str, list[Any]] = {}  # what `--tune` may vary: a dotted setting and its range or choices
@@ -166,11 +167,11 @@ def _card(
         "bytes": out.stat().st_size,
         "parameters": parameters,
         "data": data.source,
-        "licence": f"weights: MIT; training images: {licence or 'a licence of their own'}",
+        "licence": f"weights: {recipe.licence}; training images: {licence or 'a licence of their own'}",
         "training_seconds": round(history.seconds, 1),
         "epochs": len(history.epochs),
         "best_epoch": history.best_epoch,
         "figures": figures,
-        "recipe": recipe.model_dump(exclude_none=True, exclude={"tune"}),
+        "recipe": recipe.model_dump(exclude_none=True, exclude={"tune", "licence"}),
         "curve": {"loss": [round(e["loss"], 5) for e in history.epochs]},
     }

@@ -113,7 +113,7 @@ def fields_of(recipe: Recipe, menu: Menu) -> dict[str, str]:
     if recipe.validators is not None:
         fields["validators"] = ", ".join(part.use for part in recipe.validators) or NOBODY
     for role in ROLES:
-        if role in said or role == "search":
+        if role in said and said[role] != {"use": Recipe.model_fields["search"].default.use}:
             fields |= _fields_of_part(menu, role, getattr(recipe, role))
     again = set_up(fields, menu)
     if again.recipe is None or again.recipe.resolved() | {"name": ""} != _plain(whole, menu) | {"name": ""}:
@@ -122,7 +122,7 @@ def fields_of(recipe: Recipe, menu: Menu) -> dict[str, str]:
 
 
 def _recipe(fields: Mapping[str, str], menu: Menu, parts: Mapping[str, Any]) -> Recipe:
-    facts: dict[str, Any] = {"name": fields["name"] or safe(f"{fields['generator']}-{fields['search']}")}
+    facts: dict[str, Any] = {"name": fields["name"] or safe(f"{fields['generator']}-{fields['search']}".strip("-"))}
     for name, key in NUMBERS.items():
         _put(facts, key, int(fields[name]))
     for key, parameter in menu.keys.items():
@@ -133,7 +133,7 @@ def _recipe(fields: Mapping[str, str], menu: Menu, parts: Mapping[str, Any]) -> 
     facts |= guarded(fields)
     recipe = load_recipe(facts | _models(fields, parts))
     built = {role: _built(fields, choice, facts[role]) for role, choice in chosen.items()}
-    first = first_round(built["search"])
+    first = first_round(built["search"]) if "search" in built else 0
     if recipe.budget.evaluations < first:
         message = f"the first round alone asks for {first} evaluations, the budget is {recipe.budget.evaluations}"
         raise Wrong("evaluations", message, "raise it, or let the search ask for less at a time")
@@ -153,9 +153,9 @@ def first_round(search: Search) -> int:
 
 
 def _chosen(fields: Mapping[str, str], menu: Menu, role: str) -> PartChoice | None:
-    """The part that is chosen; None where that is left to the search."""
+    """The part that is chosen; None where that is left open."""
     choice = menu.choice(role, fields[role])
-    if choice is None and (fields[role] or role == "search"):
+    if choice is None and fields[role]:
         raise Wrong(role, f"no {role} is called '{fields[role][:80]}'", "pick one of the list")
     return choice
 

@@ -55,6 +55,11 @@ class Menu:
         """The part that a recipe calls so."""
         return next((c for c in self.parts[role] if c.use == use), None)
 
+    @property
+    def notes(self) -> dict[str, str]:
+        """What each kind of part is for, as the recipe's model says it."""
+        return {role: Recipe.model_fields[role].description or "" for role in ROLES}
+
     @cached_property
     def keys(self) -> dict[str, Parameter]:
         """The other keys of a recipe by the names of their fields; left empty, the recipe is silent."""
@@ -74,7 +79,6 @@ class Menu:
             "address": "",
             **{name: str(usual[key].default) for name, key in NUMBERS.items()},
             **dict.fromkeys(ROLES, ""),
-            "search": usual["search"].default.use,
             **{name: p.write(p.default) for listed in self.parts.values() for c in listed for name, p in c.fields()},
             **dict.fromkeys((*GUARDED, *self.keys), ""),
             **dict.fromkeys(SPOKEN, ""),
@@ -109,5 +113,9 @@ def _choice(role: str, name: str, use: str, about: Component) -> PartChoice:
         part: Any = None if any(p.required for p in about.parameters) else build(ROLES[role], use, {})
     except FoibleError:
         part = None
-    said = part.suggests() if isinstance(part, Suggests) else {}
-    return PartChoice(role, name, use, about, ", ".join(f"{key} = {value}" for key, value in said.items()))
+    said = part.suggests(()) if isinstance(part, Suggests) else {}
+    return PartChoice(role, name, use, about, ", ".join(f"{k} = {_short(v)}" for k, v in said.items() if v))
+
+
+def _short(value: Any) -> str:
+    return str(value["use"]) if isinstance(value, Mapping) and "use" in value else str(value)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from foible.types import About, Verdict, everyone_accepts
+from foible.types import Verdict
 
 JUDGE = "judge"
 
@@ -28,11 +28,6 @@ class Question:
     text: str
     answer: bool | None
     reasons: tuple[Reason, ...]
-
-
-def decided(verdicts: Sequence[Verdict], about: About) -> bool | None:
-    """The answer about the image, the label or steadiness; None when nobody was asked."""
-    return everyone_accepts(verdicts, about) if any(v.about == about for v in verdicts) else None
 
 
 def reasons(verdicts: Sequence[Verdict], about: str, expected: str) -> tuple[Reason, ...]:

@@ -15,7 +15,7 @@ from typing import Any
 from platformdirs import user_data_path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from foible.digest import sha256
+from foible.digest import folder_digest, sha256
 from foible.domains import domain_names, load_domain
 from foible.errors import ModelError, RecipeError, did_you_mean
 from foible.zoo.trainable import role_of, train_command, trainable
@@ -45,6 +45,7 @@ class Entry(BaseModel):
     training_seconds: float
     figures: dict[str, float]
     recipe: dict[str, Any]
+    settings: dict[str, Any] | None = None  # of a model in a folder of the user's; None = weights in one file
 
     @property
     def family(self) -> str:
@@ -68,18 +69,26 @@ class Entry(BaseModel):
 
     @property
     def weights(self) -> Path | None:
-        """The weights file, where there is one: beside the card, or in the user's zoo."""
+        """The weights, where they are here: a file beside the card or in the user's zoo, or a folder anywhere."""
+        if self.settings is not None:
+            return Path(self.file) if Path(self.file).is_dir() else None
         return next((p for p in (self.folder / self.file, own_zoo() / self.file) if p.is_file()), None)
 
     def path(self) -> Path:
-        """The weights file, after its digest has been checked."""
+        """The weights, after their digest has been checked."""
         path = self.weights
+        if path is None and self.settings is not None:
+            raise ModelError(
+                f"the folder of '{self.name}' is gone: '{self.file}'", "add it again: foible zoo add FOLDER"
+            )
         if path is None:
             raise not_installed(self.name, self.role)
         if _digest(path, path.stat().st_mtime_ns) != self.sha256:
             raise ModelError(
                 f"the weights of '{self.name}' are damaged: the sha256 of '{path}' differs from the card",
-                "remove the file; then install foible again or train the model anew",
+                "add it again: foible zoo add FOLDER"
+                if path.is_dir()
+                else "remove the file; then install foible again or train the model anew",
             )
         return path
 
@@ -133,7 +142,7 @@ def _ranks() -> dict[str, int]:
 
 @cache
 def _digest(path: Path, changed: int) -> str:  # noqa: ARG001  # a file that changed has another digest
-    return sha256(path)
+    return folder_digest(path) if path.is_dir() else sha256(path)
 
 
 @cache

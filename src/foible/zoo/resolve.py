@@ -48,6 +48,10 @@ def resolve(
     if names_a_file(use):
         source = Path(use.rpartition(":")[0])
         return Resolved(build(role, use, parameters), {str(source): sha256(source)})
+    known = entries().get(use)
+    if known is not None and known.settings is not None:
+        given = {"folder": str(known.path()), **known.settings, **parameters}
+        return Resolved(build(role, known.family, given), {known.name: known.sha256})
     if use in entries() or use.endswith(".safetensors"):
         path = entries()[use].path() if use in entries() else Path(use)
         name = use if use in entries() else path.stem

@@ -64,7 +64,7 @@ def generator_rows() -> list[GeneratorRow]:
             decode_ms=e.figures.get("decode_ms"),
             viable_origins=e.figures.get("viable_origins"),
             judged_valid=e.figures.get("judged_valid"),
-            judged_images=(e.model_extra or {}).get("measured", {}).get("images"),
+            judged_images=(e.model_extra or {}).get("measured", {}).get("judged_images"),
         )
         for e in cards().values()
         if e.role == "generators"

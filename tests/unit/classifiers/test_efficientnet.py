@@ -6,6 +6,7 @@ from foible.domains import load_domain
 from foible.errors import MissingExtra, ModelError, RecipeError
 from foible.training.beginnings import start_from
 from foible.training.classifier import ClassifierLearner
+from foible.zoo import entry, load_model
 
 SHAPE = (3, 32, 32)
 
@@ -36,6 +37,16 @@ def test_weights_that_are_not_installed_are_asked_for():
         start_from(EfficientNetLite(SHAPE, 3), "no_such_weights")
     with pytest.raises(RecipeError, match="'Linear' starts from nothing"):
         start_from(torch.nn.Linear(1, 1), "no_such_weights")
+
+
+def test_a_training_goes_on_from_a_model_of_the_same_network():
+    learner = ClassifierLearner(load_domain("mnist"), "lenet1", start="mnist-lenet1")
+    learner.network.eval()
+    images = torch.rand(3, 1, 28, 28)
+    known = load_model(entry("mnist-lenet1").path(), "classifiers")
+    assert torch.allclose(learner._logits(images), known(images), atol=1e-5)
+    with pytest.raises(RecipeError, match="are of another network"):
+        ClassifierLearner(load_domain("mnist"), "lenet5", start="mnist-lenet1")
 
 
 def test_a_mixed_image_counts_for_both_of_its_labels():

@@ -38,7 +38,7 @@ class Wander(Random):
         if self.patience < 1:
             raise RecipeError(f"patience {self.patience} is none at all", "be patient")
 
-    def suggests(self):
+    def suggests(self, others):
         return {"keeps": "every"}
 
 

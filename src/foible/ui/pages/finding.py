@@ -6,6 +6,7 @@ import base64
 import shlex
 from dataclasses import dataclass
 
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -14,13 +15,30 @@ from foible.images import png
 from foible.report.wording import percent
 from foible.store import Run
 from foible.store.answers import NOTHING, OTHER, Answers, read_answers
+from foible.store.selection import decided, is_kept, is_valid
 from foible.types import Finding, Key
 from foible.ui.pages.cards import card
 from foible.ui.render import bench, page
-from foible.ui.selection import is_kept, is_valid, read_filter, select
-from foible.ui.verdicts import Question, decided, reasons
+from foible.ui.selection import read_filter, select
+from foible.ui.verdicts import Question, reasons
 from foible.ui.workshop import sheet
 
+
+class FindingKey(Convertor[Key]):
+    """Keys as they stand in addresses."""
+
+    regex = "[0-9]{1,11}(-[0-9]{1,11})?"
+
+    def convert(self, value: str) -> Key:
+        """From an address."""
+        return Key.read(value)
+
+    def to_string(self, value: Key) -> str:
+        """Into an address."""
+        return str(value)
+
+
+register_url_convertor("finding", FindingKey())
 BARS = 10  # classes shown with their probabilities
 
 
@@ -36,7 +54,7 @@ class Bar:
 
 def finding(request: Request) -> Response:
     """The page of a finding; the filter in its address says which ones come before and after."""
-    name, key = request.path_params["name"], Key.read(request.path_params["finding"])
+    name, key = request.path_params["name"], request.path_params["key"]
     with bench(request).shelf.open(name) as run:
         chosen, answers = read_filter(request.query_params, len(run.classes)), read_answers(run.layout)
         found, order = run.finding(key), [f.key for f in select(run.index(), chosen, answers)]
@@ -67,7 +85,7 @@ def finding(request: Request) -> Response:
 def path(request: Request) -> Response:
     """The images from origin to failure in one strip, and what the classifier says of each."""
     with bench(request).shelf.open(request.path_params["name"]) as run:
-        found = run.finding(Key.read(request.path_params["finding"]))
+        found = run.finding(request.path_params["key"])
         way = bench(request).workshop.path(run, found)
         answers = way.probabilities.max(1)
         steps = [
@@ -106,6 +124,6 @@ def bars(run: Run, found: Finding) -> list[Bar]:
 
 
 routes = [
-    Route("/runs/{name}/findings/{finding}", finding),
-    Route("/runs/{name}/findings/{finding}/path", path),
+    Route("/runs/{name}/findings/{key:finding}", finding),
+    Route("/runs/{name}/findings/{key:finding}/path", path),
 ]

@@ -17,7 +17,7 @@ from foible.store.reader import FindingLine
 from foible.survey import Choice, choices
 from foible.types import Key
 from foible.ui.pages.cards import card
-from foible.ui.render import bench, html, page
+from foible.ui.render import bench, html, page, short_body
 
 
 def people(request: Request) -> Response:
@@ -62,7 +62,7 @@ def question(request: Request) -> Response:
 
 async def answer(request: Request) -> Response:
     """Note what a person sees."""
-    body = parse_qs((await request.body())[:2000].decode(errors="replace"))
+    body = parse_qs((await short_body(request, 2000)).decode(errors="replace"))
     person = person_name(body.get("person", [""])[0])
     with bench(request).shelf.open(request.path_params["name"]) as run:
         said = body.get("answer", [""])[0]
