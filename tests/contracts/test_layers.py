@@ -12,7 +12,7 @@ import foible
 PACKAGE = Path(foible.__file__).parent
 LAYERS = [
     {"errors", "types", "digest", "plain"},
-    {"files", "images", "registry", "seeding", "batching", "protocols"},
+    {"files", "images", "registry", "parameters", "seeding", "batching", "protocols"},
     {"domains", "sandbox", "metrics", "coverage"},
     {"classifiers"},
     {"generators"},

@@ -27,6 +27,7 @@ from foible.cli import (
     export,
     judge,
     ls,
+    migrate,
     replay,
     report,
     resume,
@@ -125,6 +126,7 @@ VERBS = (
     diff.diff,
     benchmark.benchmark,
     export.export,
+    migrate.migrate,
     train.train,
     ui.ui,
 )
