@@ -70,6 +70,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "nlc-greedy": "foible.coverage.spread:GreedyNLC",
     },
     "objectives": {
+        "boundary": "foible.objectives.boundary:Boundary",
         "margin": "foible.objectives.margin:Margin",
         "nearest": "foible.objectives.nearest:Nearest",
         "stand_in": "foible.objectives.stand_in:StandIn",
@@ -80,9 +81,11 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "disagree": "foible.oracles.disagree:Disagree",
     },
     "searches": {
+        "boundary-genetic": "foible.searches.boundary_genetic:BoundaryGenetic",
         "descent": "foible.searches.descent:Descent",
         "genetic": "foible.searches.genetic:Genetic",
         "random": "foible.searches.random:Random",
+        "shrink": "foible.searches.shrink:Shrink",
         "transfer": "foible.searches.transfer:Transfer",
     },
     "learners": {
