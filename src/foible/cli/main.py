@@ -15,12 +15,14 @@ from typing import Any, NoReturn
 import typer
 
 from foible.cli import (
+    ambiguous,
     benchmark,
     check,
     compare,
     coverage,
     data,
     demo,
+    escapes,
     export,
     judge,
     ls,
@@ -113,6 +115,8 @@ VERBS = (
     check.check,
     judge.judge,
     coverage.coverage,
+    ambiguous.ambiguous,
+    escapes.escapes,
     ls.ls,
     resume.resume,
     replay.replay,
