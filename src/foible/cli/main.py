@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import faulthandler
 import functools
 import os
@@ -41,6 +43,7 @@ from foible.cli.terminal import plain_streams
 from foible.errors import FoibleError
 
 _interrupted = threading.Event()
+POOLED = ("ThreadPoolExecutor", "asyncio_")  # threads that end by themselves when the program does
 
 app = typer.Typer(
     name="foible",
@@ -173,22 +176,25 @@ def main() -> None:
     # sleep cost nothing on a quiet machine. Set here, before torch is loaded, and not for programs that import foible.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     signal.signal(signal.SIGINT, _interrupt)
-    faulthandler.enable()  # a crash of native code is not silent
+    with contextlib.suppress(OSError, ValueError):  # where standard error is no file
+        faulthandler.enable()  # a crash of native code is not silent
     code: Any = 0
+    before = set(threading.enumerate())
     with plain_streams():
         try:
             app()
         except SystemExit as end:
             code = end.code
-        _leave(code)
+        _leave(code, before)
 
 
-def _leave(code: Any) -> NoReturn:
+def _leave(code: Any, before: set[threading.Thread]) -> NoReturn:
     """End now: threads that a model or function has left behind are not waited for."""
-    left = [t for t in threading.enumerate() if t is not threading.main_thread() and not t.daemon and t.is_alive()]
+    left = [t for t in threading.enumerate() if t not in before and not t.daemon and not t.name.startswith(POOLED)]
     sys.stdout.flush()
     sys.stderr.flush()
     if not left:
         sys.exit(code)
     print(f"{len(left)} threads that were left running are ended", file=sys.stderr, flush=True)
-    os._exit(code if isinstance(code, int) else 1)
+    atexit._run_exitfuncs()  # scratch folders and worker processes still go
+    os._exit(code if isinstance(code, int) else 2)

@@ -59,9 +59,9 @@ class NC(Reach):
             means = [batch.values[:, s].detach() for s in batch.scope.slices]
             low, high = torch.stack([m.amin(1) for m in means], 1), torch.stack([m.amax(1) for m in means], 1)
         layer = batch.scope.layer_of
-        span = (high - low)[:, layer]
-        scaled = (batch.values - low[:, layer]) / span
-        return torch.where(span > 0, scaled, -torch.inf)
+        span = high - low
+        scaled = (batch.values - low[:, layer]) / span[:, layer]
+        return scaled if bool((span > 0).all()) else scaled.where(span[:, layer] > 0, -torch.inf)
 
     def describe(self, obligation: int) -> str:
         """Which unit."""

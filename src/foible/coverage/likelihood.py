@@ -52,6 +52,7 @@ class LSA(Surprise):
 
     name, title = "lsa", "likelihood-based surprise coverage"
     modes: ClassVar[tuple[str, ...]] = ("dnn-tip", "nlc")
+    from_zero: ClassVar[bool] = False
 
     def fit(self, traces: Tensor, classes: Tensor) -> None:
         """Choose units and fit a kernel for each class."""
@@ -88,7 +89,9 @@ class LSA(Surprise):
 
     def score(self, traces: Tensor, classes: Tensor) -> Tensor:
         """Minus the log density."""
-        exact, parts = traces.double()[:, self.units], []
+        exact, parts = traces.double(), []
+        if len(self.units) < exact.shape[1]:
+            exact = exact[:, self.units]
         groups = [(0, torch.arange(len(traces)))] if self.compat == "dnn-tip" else by_class(classes)
         for label, rows in groups:
             kernel = self._of_class(label)
@@ -129,6 +132,7 @@ class MLSA(Surprise):
     components: int = 2
 
     name, title = "mlsa", "mixture-based surprise coverage"
+    from_zero: ClassVar[bool] = False
 
     def fit(self, traces: Tensor, classes: Tensor) -> None:
         """A mixture for each class."""

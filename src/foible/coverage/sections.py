@@ -63,7 +63,7 @@ class KMNC(SparseCells):
 
     def _sections(self, z: Tensor, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
         """The section (units, N) of each value, and whether it is in one."""
-        inside = (z >= low) & (z <= high) & (high > low)
+        inside = (z >= torch.where(high > low, low, torch.inf)) & (z <= high)  # nothing is inside a constant unit
         if self.compat == "nlc":
             number = torch.ceil((z - low) / (high - low) * self.k).nan_to_num_(0)  # from 1 on
             return (number - 1).clamp_(max=self.k - 1), inside & (number >= 1)

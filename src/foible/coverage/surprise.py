@@ -8,7 +8,7 @@ number for each input, from its trace (the values of the trace layers) and the c
    that are infinite.
 
 Where the bounds are not given they come from traces of the profile that are set apart (every tenth of a class) and so
-are new to the score: `lower` is 0 or their smallest score, `upper` lies `factor` times as far as 99 % of them reach.
+are new to the score: `lower` is 0 for distances and their smallest score for likelihoods, `upper` lies `factor` times as far as 99 % of them reach.
 
 "dnn-tip" takes [0, upper) with half-open buckets and needs `upper`.
 """
@@ -51,6 +51,7 @@ class Surprise(SparseCells):
     factor: float = 2.0
 
     modes: ClassVar[tuple[str, ...]] = ("dnn-tip",)
+    from_zero: ClassVar[bool] = True  # whether 0 is the least that a score can be
 
     def prepare(self) -> None:
         """Fit the score, then find the bounds."""
@@ -83,7 +84,8 @@ class Surprise(SparseCells):
             )
         scores = self.score(self.profile.traces[apart], self.profile.traced_class[apart])
         scores = scores[scores.isfinite()].double()
-        lower = min(0.0, float(scores.min())) if self.lower is None else self.lower
+        least = 0.0 if self.from_zero else float(scores.min())
+        lower = least if self.lower is None else self.lower
         reach = float(scores.quantile(ORDINARY))
         return lower, lower + self.factor * (reach - lower) if self.upper is None else self.upper
 
@@ -106,7 +108,8 @@ class Surprise(SparseCells):
                 else f"no profiled input was taken for class {strange}: its surprise is not defined",
                 "pass predicted=... when reading activations" if strange < 0 else "profile more inputs",
             )
-        return self.score(batch.values[:, batch.scope.traced], batch.predicted)
+        trace = batch.once("trace", lambda: batch.values[:, batch.scope.traced])
+        return self.score(trace, batch.predicted)
 
     def layer_of_cells(self) -> Tensor:
         """All buckets belong to the first trace layer."""

@@ -88,8 +88,7 @@ def connect(path: Path, write: bool = False) -> sqlite3.Connection:
                 f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10, check_same_thread=False
             )
             connection.execute("PRAGMA trusted_schema=OFF")  # a received database may define views and triggers
-            if not refuse_other_format(path, connection):
-                raise StoreError(f"'{path.parent}' has only just begun: nothing is stored yet", "try again in a moment")
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             return connection
         connection = sqlite3.connect(path, timeout=10)
         connection.execute("PRAGMA journal_mode=WAL")
@@ -101,6 +100,15 @@ def connect(path: Path, write: bool = False) -> sqlite3.Connection:
         refuse_other_format(path, connection)
         connection.executescript(f"BEGIN; {SCHEMA} PRAGMA user_version = {FORMAT}; COMMIT;")  # nobody sees a part of it
         return connection
+
+
+def connect_to_run(path: Path) -> sqlite3.Connection:
+    """Open a run's database for reading."""
+    connection = connect(path)
+    with database_errors(path):
+        if not refuse_other_format(path, connection):
+            raise StoreError(f"'{path.parent}' has only just begun: nothing is stored yet", "try again in a moment")
+    return connection
 
 
 def refuse_other_format(path: Path, connection: sqlite3.Connection) -> bool:

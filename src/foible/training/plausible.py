@@ -141,11 +141,11 @@ def _made(domain: Domain, near: bool) -> dict[str, Kind]:
         if found.role != "generators" or found.domain != domain.name or not found.path().is_file():
             continue
         model: Any = resolve("generators", name, {}).model
-        if isinstance(model, Encoder):
-            kinds |= {"decoded": partial(_moved, model, 0.5)} if near else {"far decodes": partial(_moved, model, 2.0)}
-        elif hasattr(model, "guidance"):
+        if found.family == "diffusion":  # its latents are noise: longer ones make no image that is merely bad
             if near:
                 kinds["diffused"] = partial(_sampled, model, (1.0, 1.0))
+        elif isinstance(model, Encoder):
+            kinds |= {"decoded": partial(_moved, model, 0.5)} if near else {"far decodes": partial(_moved, model, 2.0)}
         else:
             spread = (1.0, 1.0) if near else (2.5, 4.0)
             kinds["sampled" if near else "far samples"] = partial(_sampled, model, spread)

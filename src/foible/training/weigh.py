@@ -16,7 +16,7 @@ from foible.validators.evidence import Evidence, columns
 from foible.validators.fitted import Fitted, crew
 from foible.validators.parts import Weighing
 
-TRUST = 0.5  # of every source: log-probabilities are halved before they are added, since none is as sure as it says
+TRUST = 0.5  # in company a source's log-probabilities are halved before they are added: none is as sure as it says
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def weigh(
         tables = [scaled(parts, s.evidence, present) for s in (*good.values(), *bad.values())]
         truth = [float(k < len(good)) for k in range(len(tables))]
         weights, bias = nonnegative(tables, truth, asked)
-        weighing = Weighing(weights, bias, torch.full((1 + len(present),), TRUST))
+        weighing = Weighing(weights, bias, torch.full((1 + len(present),), TRUST if present else 1.0))
         margins = scaled(parts, real, present) @ weights + bias
         weighings[crew(present)] = replace(weighing, bias=bias - margins.quantile(called_invalid))
     return replace(parts, weighings=weighings)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from foible.validators.evidence import Evidence
+from foible.validators.evidence import QUALITIES, Evidence
 from foible.validators.parts import Weighing
 
 AGAINST = {
@@ -20,6 +20,7 @@ AGAINST = {
     "ground": "the ground is too bright or too dark",
 }
 READER = {"sees": "{name} sees none of the classes clearly", "anything": "{name} sees hardly anything"}
+ALIKE = dict.fromkeys(("energy", "certain", "learned"), "reference classifiers")  # columns that object to the same
 WEIGHTY = 0.35  # share of the weightiest objection from which another one is named too
 
 
@@ -49,12 +50,16 @@ class Words:
         )
 
     def _objections(self, line: list[float]) -> str:
-        """The weightiest evidence against an image, at most two kinds."""
-        ranked = sorted(zip(line, self.columns, strict=True))[:2]
-        worst = ranked[0][0]
+        """The weightiest evidence against an image, at most two kinds; of what says the same, only the weightiest."""
+        said: dict[str, tuple[float, str]] = {}
+        for weight, column in sorted(zip(line, self.columns, strict=True)):
+            said.setdefault(ALIKE.get(column, column.rpartition(" ")[0] or column), (weight, column))
+        worst = min(weight for weight, _ in said.values())
         if worst >= 0:
             return "nothing speaks for it"
-        return "; ".join(self._against(column) for weight, column in ranked if weight <= WEIGHTY * worst)
+        weighty = [column for weight, column in said.values() if weight <= WEIGHTY * worst]
+        weighty.sort(key=lambda column: column not in QUALITIES)  # first what can be seen at once
+        return "; ".join(self._against(column) for column in weighty[:2])
 
     def _against(self, column: str) -> str:
         if column in AGAINST:

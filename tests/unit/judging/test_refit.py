@@ -1,11 +1,18 @@
 """The judge refitted to people: what answers may change, and where one would change most."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 
+from foible.errors import RecipeError
+from foible.judging.people import refit_lines, refit_to_people
 from foible.judging.refit import UNKNOWN, Answered, Line, doubt, fit, fittable, refit
-from foible.validators.evidence import Evidence
+from foible.store.answers import NOTHING, give_answer
+from foible.validators.calibration import Calibration, FittedWeights
+from foible.validators.evidence import EMBEDDED, Evidence
 from foible.validators.parts import Weighing
+from tests.unit.survey_run import CLASSES, write_run
 
 
 def judge(weights=(1.0, 0.0), bias=0.0):
@@ -69,3 +76,55 @@ def test_the_next_question_is_where_judges_disagree():
     lines = tuple(Line(judge(bias=b)) for b in (-1.0, 0.0, 1.0))
     evidence = Evidence(torch.tensor([[9.0, 0], [0.5, 0], [-9.0, 0]]), torch.zeros(3, 2, 2), torch.zeros(3, 2))
     assert doubt(lines, lines[1], evidence, torch.zeros(3, dtype=torch.long)).argmax() == 1
+
+
+class Brightness:
+    """A judge of the hand-written run, whose images differ in brightness only: it likes bright ones."""
+
+    readers, weighing = (), Weighing(torch.tensor([1.0] + [0.0] * 6), torch.tensor(0.0), torch.ones(1))
+
+    def __init__(self, domain):
+        self.parts = SimpleNamespace(classes=CLASSES)
+
+    def evidence(self, images):
+        table = torch.zeros(len(images), len(EMBEDDED))
+        table[:, 0] = (images[:, 0, 0, 0] * 255 - 20) / 5
+        return Evidence(
+            table, torch.tensor([[[0.8, 0.1, 0.1]]]).log().expand(len(images), 1, 3), torch.zeros(len(images), 1)
+        )
+
+    def company(self):
+        return "judged by brightness"
+
+
+def asked(tmp_path, monkeypatch, line):
+    """Forty findings, of which the first thirty-six were answered: valid from the line on."""
+    monkeypatch.setattr("foible.judging.people.Judge", Brightness)
+    run = write_run(tmp_path / "run", [(0.5, 0.5)] * 40)
+    for attempt in range(36):
+        give_answer(run.layout, "ann", attempt, 0 if attempt >= line else NOTHING)
+    return run
+
+
+def test_answers_of_a_run_become_a_calibration(tmp_path, monkeypatch):
+    run = asked(tmp_path, monkeypatch, line=24)
+    done = refit_to_people(run, object())
+    assert done.answered == 36 and set(done.ask) == {36, 37, 38, 39}
+    done.calibration.save(tmp_path / "people.toml")
+    again = Calibration.load(tmp_path / "people.toml")
+    assert again.image.threshold > 0.6 and again.image.n == 36 and again.image.accepted == 12
+    weighing = again.reweighed(Brightness.weighing, EMBEDDED)
+    assert weighing.weights[0] > 0
+    text = "\n".join(refit_lines(done, tmp_path / "people.toml"))
+    assert "judged by brightness" in text and "as it is" in text and "of attempts" in text
+
+
+def test_a_calibration_for_other_evidence_is_refused(tmp_path, monkeypatch):
+    fitted = FittedWeights(weights={"energy": 1.0}, bias=0.0, trust=(1.0,))
+    with pytest.raises(RecipeError, match="fitted for the evidence energy"):
+        Calibration(weighing=fitted).reweighed(Brightness.weighing, EMBEDDED)
+
+
+def test_too_few_answers_are_said(tmp_path, monkeypatch):
+    with pytest.raises(RecipeError, match="too few answers"):
+        refit_to_people(asked(tmp_path, monkeypatch, line=34), object())

@@ -56,7 +56,7 @@ if (setup) {
     const domain = values().get("domain");
     setup.querySelectorAll("[data-domain]").forEach(choice => { choice.hidden = choice.dataset.domain !== domain; });
     ["generator", "classifier"].forEach(name => {
-      const shown = [...setup.querySelectorAll(`input[name=${name}]`)].filter(i => !i.closest(".choice").hidden);
+      const shown = [...setup.querySelectorAll(`input[name=${name}]`)].filter(i => !i.closest(".choice").hidden && !i.disabled);
       if (!shown.some(i => i.checked) && shown.length) shown[0].checked = true;
     });
     own.hidden = !setup.querySelector("input[name=classifier]:checked")?.hasAttribute("data-own");
