@@ -3,22 +3,28 @@
 A recording changes only when the search is meant to change; the commit says why.
 """
 
+import inspect
 import json
 import sys
 import tempfile
 from pathlib import Path
 
 import foible
+from foible.registry import find
 from foible.testing.toys import toy_recipe, write_toy_images
 
 HERE = Path(__file__).parent
+TOYS = Path(foible.__file__).parent / "testing" / "toys.py"
+SURROGATE = {"surrogate": {"use": f"{TOYS}:ToyClassifier", "name": "stand-in", "bias": 0.25}}
 
 
 def play(name):
     """A toy campaign with this search: what became of every attempt."""
     with tempfile.TemporaryDirectory() as folder:
         images = write_toy_images(Path(folder) / "toys")
-        recipe = toy_recipe(images, attempts=12, search={"use": name, "extent": 0.004}, baseline={"attempts": 0})
+        sized = {"extent": 0.004} if "extent" in inspect.signature(find("searches", name)).parameters else {}
+        others = {"classifiers": SURROGATE} if name == "transfer" else {}
+        recipe = toy_recipe(images, attempts=12, search={"use": name, **sized}, baseline={"attempts": 0}, **others)
         run = foible.run(recipe, Path(folder) / "run")
         outcomes = [
             [o.attempt, o.label, str(o.status), o.evaluations, o.rounds, round(o.best_score or 0, 3)]

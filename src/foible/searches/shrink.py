@@ -110,7 +110,6 @@ class Shrink:
 
     def ask(self, state: State, lanes: Lanes) -> Proposal:
         """A batch of candidates per lane; one where gradients are followed or the way back is halved."""
-        streams = lanes.streams.each("shrink", lanes.attempts, state["round"])
         shape, single = (self.batch, *lanes.space.shape), self._single(state)
         candidates = lanes.origins[:, None].expand(-1, *shape).clone()
         phase = state["phase"]
@@ -119,13 +118,16 @@ class Shrink:
             on_line = torch.lerp(lanes.origins, state["held"], wide(middle, state["held"]))
             candidates[:, 0] = where(phase == BISECT, on_line, candidates[:, 0])
         if bool((phase == RESET).any()):
+            streams = lanes.streams.each("shrink-reset", lanes.attempts, state["round"])
             back = self._set_back(state, lanes, uniform(streams, shape))
             reset = self._stretched(back, state, lanes, uniform(streams, (self.batch,)))
             candidates = where(phase == RESET, reset, candidates)
         if self.gradients:
             candidates[:, 0] = where(phase == HIT, state["latents"], candidates[:, 0])
         elif bool((phase == HIT).any()):
-            size = wide(self.spread * self.grow ** state["step"], candidates) * natural_scale(lanes.space)
+            streams = lanes.streams.each("shrink-hit", lanes.attempts, state["round"])
+            sizes = torch.tensor([self.spread * self.grow**k for k in range(self.tries)])  # powers from a table: exact
+            size = wide(sizes[state["step"].clamp_max(self.tries - 1)], candidates) * natural_scale(lanes.space)
             far = lanes.space.clamp(lanes.origins[:, None] + size * normal(streams, shape))
             candidates = where(phase == HIT, far, candidates)
         asked = self._asked(single)
