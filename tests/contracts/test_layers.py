@@ -19,7 +19,7 @@ LAYERS = [
     {"store"},
     {"objectives", "searches", "oracles", "validators", "zoo"},
     {"campaign"},
-    {"report", "training", "judging", "measuring", "survey", "api", "testing"},
+    {"report", "borders", "training", "judging", "measuring", "survey", "api", "testing"},
     {"benchmark", "differing"},
     {"ui"},
     {"cli", "__main__"},

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import typer
 
 from foible.cli import (
+    ambiguous,
     benchmark,
     check,
     compare,
@@ -24,6 +25,7 @@ from foible.cli import (
     data,
     demo,
     diff,
+    escapes,
     export,
     judge,
     ls,
@@ -118,6 +120,8 @@ VERBS = (
     check.check,
     judge.judge,
     coverage.coverage,
+    ambiguous.ambiguous,
+    escapes.escapes,
     ls.ls,
     resume.resume,
     replay.replay,
