@@ -13,6 +13,9 @@ SCRIPTS = [
     ["against_published_loop.py", "--extent", "low", "--attempts", "40"],
     ["memory.py"],
     ["sandbox_overhead.py"],
+    ["compare_runs.py"],
+    ["coverage_speed.py"],
+    ["coverage_pass.py"],
 ]
 
 for script in SCRIPTS:

@@ -1,7 +1,7 @@
 """What the judge costs, and what it is worth inside the search.
 
 A recipe twice, on the same origins and the same budget: ending at a confirmed failure, and ending only at a failure that
-counts (`stop = "counts"`). Random search with the same origins, budget and rule stands beside both.
+counts (`steers = true`). Random search with the same origins, budget and rule stands beside both.
 Reported: failures that are valid and keep their label, over accepted origins, and evaluations spent per such failure. The
 cost of judging is the time of the judge on one finding over the time of the search per finding.
 """
@@ -21,8 +21,12 @@ from foible.types import Arm, Status
 from measure import seconds, write
 
 
-def counted(stop: str, attempts: int, baseline: int, recipe: str) -> dict[str, Any]:
-    campaign = assemble(load_recipe(recipe, {"attempts": attempts, "baseline.attempts": baseline, "stop": stop}))
+def counted(steers: bool, attempts: int, baseline: int, recipe: str) -> dict[str, Any]:
+    campaign = assemble(
+        load_recipe(
+            recipe, {"attempts": attempts, "baseline.attempts": baseline, "search.use": "genetic", "steers": steers}
+        )
+    )
     with tempfile.TemporaryDirectory() as folder:
         took = seconds(lambda: run(campaign, Path(folder) / "run"))
         opened = open_run(Path(folder) / "run")
@@ -56,7 +60,10 @@ def main() -> None:
     options.add_argument("--attempts", type=int, default=24)
     options.add_argument("--baseline", type=int, default=8)
     chosen = options.parse_args()
-    figures = {stop: counted(stop, chosen.attempts, chosen.baseline, chosen.recipe) for stop in ("confirmed", "counts")}
+    figures = {
+        name: counted(steers, chosen.attempts, chosen.baseline, chosen.recipe)
+        for name, steers in (("confirmed", False), ("counts", True))
+    }
     write("judge_in_search", figures | {"recipe": chosen.recipe, "attempts": chosen.attempts})
 
 

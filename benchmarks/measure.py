@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +27,24 @@ def seconds(function: Callable[[], Any]) -> float:
     begin = time.perf_counter()
     function()
     return time.perf_counter() - begin
+
+
+def in_turns(tasks: dict[str, Callable[[], Any]], repeats: int) -> dict[str, Any]:
+    """Seconds of each task, taking turns so that a busy moment falls on all of them; a first round is not counted."""
+    times: dict[str, list[float]] = {name: [] for name in tasks}
+    for turn in range(repeats + 1):
+        for name, task in tasks.items():
+            taken = seconds(task)
+            if turn:
+                times[name].append(taken)
+    return {
+        name: {
+            "median": round(statistics.median(all_), 5),
+            "range": [round(min(all_), 5), round(max(all_), 5)],
+            "all": all_,
+        }
+        for name, all_ in times.items()
+    }
 
 
 def write(name: str, figures: dict[str, Any]) -> None:

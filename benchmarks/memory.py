@@ -18,7 +18,7 @@ def one(attempts: int) -> None:
 
     # a wide step keeps the searches short: what is measured is the number of origins, not of evaluations
     campaign = mnist_campaign(
-        attempts=attempts, **{"search.extent": 0.02, "search.compat": False, "stop": "confirmed", "engine.chunk": 32}
+        attempts=attempts, **{"search.extent": 0.02, "search.compat": False, "ends": "confirmed", "engine.chunk": 32}
     )
     with tempfile.TemporaryDirectory() as folder:
         run(campaign, Path(folder) / "run")

@@ -1,4 +1,4 @@
-"""Write the tables of README.md, docs/zoo.md and docs/judge.md anew, from the cards, the contact sheets and benchmarks/judge.json.
+"""Write the tables of README.md, docs/zoo.md and docs/judge.md anew, from the cards, the contact sheets and benchmarks/judge_people.json.
 
 python docs/tables.py
 """
@@ -20,7 +20,6 @@ PAGES = (ROOT / "README.md", ROOT / "docs" / "zoo.md", ROOT / "docs" / "judge.md
 DOMAINS = {"mnist": "MNIST", "fashion": "Fashion-MNIST", "svhn": "SVHN", "cifar10": "CIFAR-10"}
 FAMILIES = {"vae": "VAE", "gan": "GAN", "diffusion": "diffusion"}
 PUBLISHED_ORIGINS = {"mnist": (99, 99, 87), "svhn": (66, 84, 95), "cifar10": (39, 69, 87)}  # of 100 attempts, Table III
-LABELS = ("relabelled", "second thought")
 
 
 def filled(page: str) -> str:
@@ -33,7 +32,7 @@ def filled(page: str) -> str:
         "classifiers": markdown(_classifiers(own)),
         "sheets": "\n\n".join(f"**{p.stem}**\n\n![Images made by {p.stem}](zoo/{p.name})" for p in _sheets()),
         "judge": markdown(_summary_of_judge(own)),
-        "curves": _curves(),
+        "people": _people(),
     }
     for name, text in parts.items():
         page = re.sub(
@@ -95,13 +94,12 @@ def _summary_of_judge(own: dict[str, Entry]) -> list[tuple[str, ...]]:
     heading = (
         "domain",
         "reference classifiers",
-        "validity, AUC",
+        "near the line: AUC",
         "real called invalid",
-        "invalid called valid",
+        "bad near the line called valid",
         "label kept, AUC",
         "real labels kept",
         "wrong labels called kept",
-        "per image",
     )
     return [heading, *(_row_of_judge(domain, own) for domain in DOMAINS)]
 
@@ -112,41 +110,34 @@ def _row_of_judge(domain: str, own: dict[str, Entry]) -> tuple[str, ...]:
     return (
         DOMAINS[domain],
         " / ".join(f"{a:.2f}" for a in accuracies) + " %",
-        f"{figures['validity_auc']:.4f}",
+        f"{figures['validity_auc']:.3f}",
         f"{figures['real_called_invalid']:.1%}",
         f"{figures['invalid_called_valid']:.1%}",
         f"{figures['kept_auc']:.4f} / {figures['kept_auc_runner_up']:.4f}",
         f"{figures['real_kept']:.1%}",
         f"{figures['relabelled_called_kept']:.1%} / {figures['runner_up_called_kept']:.1%}",
-        f"{figures['judge_ms']:.1f} ms",
     )
 
 
-def _curves() -> str:
-    """For each domain the curves, and what every validator does with every kind of image."""
-    measured = json.loads((ROOT / "benchmarks" / "judge.json").read_text())
-    return "\n\n".join(_curves_of(d, measured[d]) for d in DOMAINS if d in measured)
+def _people() -> str:
+    """What the judge and people say of the same images: a column per domain, with and without readers."""
+    measured = json.loads((ROOT / "benchmarks" / "judge_people.json").read_text())
+    shown = {name: found["tools"] for name, found in measured.items() if "tools" in found}
+    labels = {name: DOMAINS[name.split()[0]] + (", without readers" if "alone" in name else "") for name in shown}
+    figures = [f for f in next(iter(shown.values())) if f != "by tool, kept kappa"]
+    rows = [(figure, *(_ranged(shown[name][figure]) for name in shown)) for figure in figures]
+    return markdown([("figure", *labels.values()), *rows])
 
 
-def _curves_of(domain: str, results: dict[str, dict[str, dict[str, float]]]) -> str:
-    about_images = {name: kinds for name, kinds in results.items() if "all invalid" in kinds}
-    kinds = list(dict.fromkeys(k for kinds in about_images.values() for k in kinds if k not in LABELS))
-    heading = ("real images against", *about_images)
-    rows = [(kind, *(_cell(about_images[name][kind]) for name in about_images)) for kind in kinds]
-    voters = {name: found for name, found in results.items() if LABELS[0] in found}
-    labels = [(kind, *(_cell(voters[name][kind]) for name in voters)) for kind in LABELS]
-    return "\n\n".join(
-        (
-            f"### {DOMAINS[domain]}",
-            f"![ROC curves of the validators on {DOMAINS[domain]}](judge/{domain}.png)",
-            markdown([heading, *rows]),
-            markdown([("real labels against", *voters), *labels]),
+def _ranged(value: float | list[float]) -> str:
+    """A figure; three numbers are a figure with its interval, two stand side by side."""
+    if isinstance(value, list):
+        return (
+            f"{value[0]:.3f} ({value[1]:.3f} to {value[2]:.3f})"
+            if len(value) == 3
+            else f"{value[0]:.2f}, {value[1]:.2f}"
         )
-    )
-
-
-def _cell(found: dict[str, float]) -> str:
-    return f"{found['auc']:.4f} ({found['good_accepted']:.1%}, {found['bad_accepted']:.1%})"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
 if __name__ == "__main__":

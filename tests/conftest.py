@@ -1,6 +1,7 @@
 """Shared pieces: toy images on disk, and a chunk memory and a zoo that belong to the test."""
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from foible.testing.toys import write_toy_images
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 
+os.environ["FOIBLE_CONFIG"] = tempfile.mkdtemp(prefix="foible-config-")
 os.environ["FOIBLE_ZOO"] = os.devnull  # what a developer has trained is no part of the tests that are collected
 
 

@@ -40,6 +40,7 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     partial = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.part")
     with disk_errors(path):
+        partial.unlink(missing_ok=True)  # a link that lies there is not followed
         try:
             yield partial
             partial.replace(path)

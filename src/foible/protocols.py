@@ -297,8 +297,11 @@ class Guided(Protocol):
 class Suggests(Protocol):
     """The second face of a search that works best with certain settings: used where the recipe is silent."""
 
-    def suggests(self) -> Mapping[str, Any]:
-        """Keys of a recipe with their values, such as objective, ends, keeps."""
+    def suggests(self, others: Sequence[str]) -> Mapping[str, Any]:
+        """Keys of a recipe with their values, such as objective, ends, keeps; `others` are classifiers of the domain.
+
+        They are installed models that are neither tested nor the judge's: surrogates for whoever needs some.
+        """
         ...
 
 

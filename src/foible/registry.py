@@ -48,15 +48,48 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "torchscript": "foible.classifiers.kinds.torchscript:TorchScriptNetwork",
         "weights": "foible.classifiers.kinds.weights:WeightsNetwork",
     },
-    "objectives": {"margin": "foible.objectives.margin:Margin"},
+    "coverage": {
+        "nc": "foible.coverage.activation:NC",
+        "kmnc": "foible.coverage.sections:KMNC",
+        "nbc": "foible.coverage.boundary:NBC",
+        "snac": "foible.coverage.boundary:SNAC",
+        "nbc-slices": "foible.coverage.slices:SlicedNBC",
+        "snac-slices": "foible.coverage.slices:SlicedSNAC",
+        "tknc": "foible.coverage.ranks:TKNC",
+        "bknc": "foible.coverage.ranks:BKNC",
+        "tknp": "foible.coverage.patterns:TKNP",
+        "ss": "foible.coverage.changes:SS",
+        "sv": "foible.coverage.changes:SV",
+        "vs": "foible.coverage.changes:VS",
+        "vv": "foible.coverage.changes:VV",
+        "lsa": "foible.coverage.likelihood:LSA",
+        "mlsa": "foible.coverage.likelihood:MLSA",
+        "dsa": "foible.coverage.distance:DSA",
+        "mdsa": "foible.coverage.distance:MDSA",
+        "nlc": "foible.coverage.spread:NLC",
+        "nlc-greedy": "foible.coverage.spread:GreedyNLC",
+    },
+    "objectives": {
+        "margin": "foible.objectives.margin:Margin",
+        "nearest": "foible.objectives.nearest:Nearest",
+        "stand_in": "foible.objectives.stand_in:StandIn",
+        "divergence": "foible.objectives.divergence:Divergence",
+        "boundary": "foible.objectives.boundary:Boundary",
+    },
     "oracles": {
         "misclassified": "foible.oracles.misclassified:Misclassified",
         "targeted": "foible.oracles.targeted:Targeted",
         "disagree": "foible.oracles.disagree:Disagree",
+        "apart": "foible.oracles.apart:Apart",
+        "oriented": "foible.oracles.oriented:Oriented",
     },
     "searches": {
+        "descent": "foible.searches.descent:Descent",
+        "frontier": "foible.searches.frontier:Frontier",
         "genetic": "foible.searches.genetic:Genetic",
+        "nsga2": "foible.searches.nsga2:NSGA2",
         "random": "foible.searches.random:Random",
+        "transfer": "foible.searches.transfer:Transfer",
     },
     "learners": {
         "vae": "foible.training.vae:VAELearner",
@@ -73,6 +106,11 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "discriminator": "foible.validators.discriminator:Discriminator",
         "ssim": "foible.validators.ssim:SSIM",
         "human": "foible.validators.human:Human",
+    },
+    "readers": {
+        "ppocr-v6": "foible.validators.readers.ocr:Sixth",
+        "ppocr-v5": "foible.validators.readers.ocr:Fifth",
+        "imagenet": "foible.validators.readers.imagenet:ImageNet",
     },
 }
 
@@ -132,7 +170,17 @@ def build(heading: str, reference: str, parameters: Mapping[str, Any]) -> Any:
     """A component made from its name and parameters; an unknown parameter is named, not ignored."""
     factory = find(heading, reference)
     refuse_unfit(heading, reference, factory, parameters)
-    return factory(**parameters)
+    try:
+        return factory(**parameters)
+    except FoibleError:
+        raise
+    except Exception as error:
+        if not is_file_reference(reference):
+            raise
+        raise RecipeError(
+            f"{singular(heading)} '{reference}' failed: {type(error).__name__}: {error}",
+            "this is an error in that file: run it with Python to see more",
+        ) from error
 
 
 def refuse_unfit(heading: str, reference: str, factory: Any, parameters: Mapping[str, Any]) -> None:

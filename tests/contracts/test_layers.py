@@ -11,15 +11,16 @@ import foible
 
 PACKAGE = Path(foible.__file__).parent
 LAYERS = [
-    {"errors", "types", "digest"},
+    {"errors", "types", "digest", "plain"},
     {"files", "images", "registry", "seeding", "batching", "protocols"},
-    {"domains", "sandbox", "metrics"},
+    {"domains", "sandbox", "metrics", "coverage"},
     {"classifiers"},
     {"generators"},
     {"store"},
     {"objectives", "searches", "oracles", "validators", "zoo"},
     {"campaign"},
-    {"report", "training", "judging", "survey", "api", "testing"},
+    {"report", "training", "judging", "measuring", "survey", "api", "testing"},
+    {"benchmark", "differing"},
     {"ui"},
     {"cli", "__main__"},
 ]

@@ -112,7 +112,10 @@ def test_exports(demo, tmp_path):
         assert any("_expected-" in n and "_predicted-" in n and "_evaluations-" in n for n in names)
         assert {"findings.csv", "manifest.json"} <= set(names)
     images = list((tmp_path / "tree").glob("*/*.png"))
-    assert len(images) == count and {p.parent.name for p in images} <= {str(d) for d in range(10)}
+    counting = sum(finding.counts for finding in open_run(folder).findings())
+    assert len(images) == counting and {p.name for p in (tmp_path / "tree").glob("*/")} == {str(d) for d in range(10)}
+    assert foible("export", folder, "--tree", tmp_path / "all", "--all").returncode == 0
+    assert len(list((tmp_path / "all").glob("*/*.png"))) == count
     import pyarrow.parquet
 
     table = pyarrow.parquet.read_table(tmp_path / "f.parquet")

@@ -98,7 +98,11 @@ def test_a_folder_of_anyones_images_is_judged(shop, tmp_path):
         "label_name",
         "kept",
         "kept_score",
+        "ambiguity",
+        "why",
     ]
+    assert "judged by 2 reference classifiers" in done.stdout and "not valid: " in done.stdout
+    assert all(row["why"] for row in said.values())
 
     def share(kind, column, value):
         mine = [row for file, row in said.items() if file.startswith(kind)]
@@ -129,7 +133,7 @@ def test_a_tree_needs_no_labels_and_agrees_with_python(shop, tmp_path):
 def test_a_card_states_the_error_rates(shop):
     figures = tomllib.loads((shop / "judge.toml").read_text())["figures"]
     assert figures["validity_auc"] > 0.8 and figures["kept_auc"] > 0.9
-    assert {"real_called_invalid", "invalid_called_valid", "real_kept", "judge_ms"} <= set(figures)
+    assert {"real_called_invalid", "invalid_called_valid", "real_kept", "judge_accuracy"} <= set(figures)
 
 
 def test_people_move_the_line(shop, tmp_path):

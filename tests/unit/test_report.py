@@ -263,7 +263,7 @@ def test_an_exchanged_image_is_noticed(make: Maker, tmp_path: Path) -> None:
     run = make()
     images = tmp_path / "run/images"
     (images / "search-0-failure.png").write_bytes((images / "search-0-origin.png").read_bytes())
-    assert "search-0-failure.png has changed since it was found" in render_page(run)
+    assert "search-0-failure.png&#39; has changed since it was stored" in render_page(run)
 
 
 @pytest.mark.parametrize("state", ["running", "out of time", "interrupted", "failed"])

@@ -22,7 +22,7 @@ HEADER = "survey,item,person,answer,seconds,given\n"
 
 
 def line(attempt, *scores):
-    return FindingLine(attempt, 0, 1, 9, 1.0, tuple(Verdict("judge", True, s, "image", 0.4) for s in scores))
+    return FindingLine(attempt, 0, 0, 1, 9, 1.0, tuple(Verdict("judge", True, s, "image", 0.4) for s in scores))
 
 
 def test_the_least_sure_come_first():

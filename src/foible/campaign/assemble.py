@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 
-from foible.campaign.roles import make_role, refuse_unfit_roles, with_derived
+from foible.campaign.roles import SURROGATE, make_role, refuse_unfit_roles, with_derived
 from foible.campaign.spec import Part, Recipe, load_recipe
 from foible.classifiers.adapted import AdaptedClassifier
 from foible.digest import weights_digest
 from foible.domains import Domain, RealImages, load_domain, real_images
-from foible.errors import ModelError, RecipeError, did_you_mean
+from foible.domains.made import MadeImages
+from foible.errors import DataError, ModelError, RecipeError, did_you_mean
 from foible.protocols import (
     Classifier,
     Digested,
@@ -27,12 +28,13 @@ from foible.protocols import (
     Search,
     Suggests,
     Validator,
+    prefers_real,
 )
 from foible.registry import build, find, singular
 from foible.seeding import Streams
 from foible.types import TESTED, Arm, Budget
 from foible.validators.fitted import judge_is_there
-from foible.zoo import resolve
+from foible.zoo import entries, resolve
 
 
 @dataclass(frozen=True)
@@ -80,19 +82,26 @@ def assemble(
         classifiers: the same for other roles, by name.
     """
     domain = load_domain(recipe.domain)
-    data = real_images(domain, recipe.data, "test")
-    search = build("searches", recipe.search.use, recipe.search.parameters)
-    recipe = _with_judge(_with_suggestions(recipe, search), domain)
     maker, generator_digests = _model("generators", recipe.generator, generator)
-    roles, digests = _roles(
-        recipe, domain, data, {**(classifiers or {}), **({TESTED: classifier} if classifier else {})}
-    )
+    data = _data(recipe, domain, maker)
+    live = {**(classifiers or {}), **({TESTED: classifier} if classifier is not None else {})}
+    tested = _role(TESTED, recipe.classifier, live.get(TESTED), domain, data)
+    recipe = _with_search(recipe, tested.role, live, domain)
+    search = build("searches", recipe.search.use, recipe.search.parameters)
+    recipe = _with_judge(_with_suggestions(recipe, search, live, domain), domain)
+    made = {TESTED: tested} | {
+        name: _role(name, recipe.classifiers.get(name), live.get(name), domain, data)
+        for name in dict.fromkeys((*recipe.classifiers, *live))
+        if name != TESTED
+    }
+    roles = {name: one.role for name, one in made.items()}
+    digests = {file: digest for one in made.values() for file, digest in one.digests.items()}
     device = _device(recipe.engine.device)
     for model in (maker, *(role.classifier for role in roles.values())):
         if isinstance(model, Movable):
             model.to(device)
     validators = tuple(make_validator(v, domain, data) for v in recipe.validators or ())
-    _independent(roles[TESTED].classifier, digests, validators)
+    _independent(tested, validators)
     objective = build("objectives", recipe.objective.use, recipe.objective.parameters)
     oracle = build("oracles", recipe.oracle.use, recipe.oracle.parameters)
     roles = with_derived(roles, objective)
@@ -120,29 +129,64 @@ def assemble(
     )
 
 
-def _with_suggestions(recipe: Recipe, search: Search) -> Recipe:
+def _data(recipe: Recipe, domain: Domain, maker: Generator) -> RealImages:
+    """Real images; where there are none, and searches start from samples, those that the generator makes."""
+    try:
+        return real_images(domain, recipe.data, "test")
+    except DataError:
+        if recipe.data is not None or recipe.origins == "real" or (recipe.origins == "auto" and prefers_real(maker)):
+            raise
+    return MadeImages(
+        maker.name, lambda labels, rng: maker.decode(maker.sample(labels, rng), labels), len(domain.classes)
+    )
+
+
+class MadeRole(NamedTuple):
+    """A role, and the digests of what its classifier was made from."""
+
+    role: Role
+    digests: dict[str, str]
+
+
+def _role(
+    name: str, part: Part | None, live: Classifier | nn.Module | None, domain: Domain, data: RealImages
+) -> MadeRole:
+    if isinstance(live, nn.Module):
+        live = AdaptedClassifier(type(live).__name__, live, domain.classes)
+    model, digests = _model("classifiers", part, live, domain, data)
+    return MadeRole(make_role(name, model), digests)
+
+
+def _with_search(recipe: Recipe, tested: Role, live: Iterable[str], domain: Domain) -> Recipe:
+    """The recipe with a search chosen where it leaves the choice: gradients are worth most, then those of others."""
+    if recipe.search.use != "auto":
+        return recipe
+    surrogates = _named_surrogates(recipe, live) or others_of(recipe, domain)
+    use = "descent" if tested.lends else "transfer" if surrogates else "genetic"
+    return recipe.model_copy(update={"search": Part(use=use, **recipe.search.parameters)})
+
+
+def _named_surrogates(recipe: Recipe, live: Iterable[str]) -> list[str]:
+    return [name for name in (*recipe.classifiers, *live) if name.startswith(SURROGATE)]
+
+
+def _with_suggestions(recipe: Recipe, search: Search, live: Iterable[str], domain: Domain) -> Recipe:
     """The recipe with what its search suggests where it is silent."""
     if not isinstance(search, Suggests):
         return recipe
-    changes = {k: v for k, v in search.suggests().items() if k not in recipe.model_fields_set}
+    suggested = search.suggests(others_of(recipe, domain))
+    if _named_surrogates(recipe, live):
+        suggested = {k: v for k, v in suggested.items() if k != "classifiers"}
+    changes = {k: v for k, v in suggested.items() if k not in recipe.model_fields_set}
     return load_recipe(recipe, changes)
 
 
-def _roles(
-    recipe: Recipe, domain: Domain, data: RealImages, live: Mapping[str, Classifier | nn.Module]
-) -> tuple[dict[str, Role], dict[str, str]]:
-    """The classifiers of a recipe by role, and the digests of what they were made from."""
-    parts = {TESTED: recipe.classifier, **recipe.classifiers}
-    roles: dict[str, Role] = {}
-    digests: dict[str, str] = {}
-    for name in {**parts, **live}:
-        given = live.get(name)
-        if isinstance(given, nn.Module):
-            given = AdaptedClassifier(type(given).__name__, given, domain.classes)
-        model, made_from = _model("classifiers", parts.get(name), given, domain, data)
-        roles[name] = make_role(name, model)
-        digests |= made_from
-    return roles, digests
+def others_of(recipe: Recipe, domain: Domain) -> list[str]:
+    """Installed classifiers of the domain that are neither tested nor the judge's, the most accurate first."""
+    apart = {recipe.classifier.use, *domain.references}
+    fitting = [e for e in entries().values() if e.role == "classifiers" and e.domain == domain.name]
+    ranked = sorted(fitting, key=lambda e: -e.figures.get("test_accuracy", 0.0))
+    return [e.name for e in ranked if e.name not in apart]
 
 
 def _model(
@@ -183,12 +227,12 @@ def _digests(validators: tuple[Validator, ...]) -> dict[str, str]:
     return {file: digest for v in validators if isinstance(v, Digested) for file, digest in v.digests.items()}
 
 
-def _independent(classifier: Classifier, digests: dict[str, str], validators: tuple[Validator, ...]) -> None:
+def _independent(tested: MadeRole, validators: tuple[Validator, ...]) -> None:
     """A classifier may not be its own judge."""
-    shared = set(digests.values()) & set(_digests(validators).values())
+    shared = set(tested.digests.values()) & set(_digests(validators).values())
     if shared:
         raise RecipeError(
-            f"classifier '{classifier.name}' is one of the judge's reference classifiers",
+            f"classifier '{tested.role.classifier.name}' is one of the judge's reference classifiers",
             "test another classifier, or leave the judge out: validators = []",
         )
 

@@ -2,7 +2,8 @@
 
 1. The oracle says failure on the image rounded to 8 bits.
 2. The image is encoded as PNG, decoded from those bytes, and classified again in another batch: still a failure.
-3. The validators have spoken. They decide nothing here, unless the recipe says steers = true.
+3. Its steadiness is measured, and the validators have spoken. They decide nothing here, unless the recipe says
+   steers = true.
 
 Nothing is written: a finding carries the bytes of its files.
 """
@@ -20,6 +21,7 @@ from torch import Tensor
 
 from foible.campaign.evaluate import Evaluator, Rendered
 from foible.campaign.events import Found
+from foible.campaign.steadiness import steadiness
 from foible.images import png_bytes, read_png
 from foible.types import TESTED, Arm, Finding, Images, Latents, Probabilities, Verdict, everyone_accepts
 
@@ -66,7 +68,7 @@ def confirm(evaluator: Evaluator, arm: Arm, suspects: Suspects) -> list[Found | 
     stored = torch.stack([read_png(content, evaluator.campaign.domain.shape) for content in files])
     second = Rendered(stored, evaluator.classify(stored))
     still = evaluator.failed(second, s.latents[rows], s.origins[rows], s.labels[rows], s.targets[rows])
-    verdicts = _verdicts(evaluator, stored, s.labels[rows])
+    verdicts = _verdicts(evaluator, stored, s, rows)
     if evaluator.campaign.recipe.steers:
         still = still & torch.tensor([everyone_accepts(mine) for mine in verdicts])
     found_before: Counter[int] = Counter()
@@ -78,8 +80,13 @@ def confirm(evaluator: Evaluator, arm: Arm, suspects: Suspects) -> list[Found | 
     return found
 
 
-def _verdicts(evaluator: Evaluator, images: Images, labels: Tensor) -> list[tuple[Verdict, ...]]:
+def _verdicts(evaluator: Evaluator, images: Images, s: Suspects, rows: Tensor) -> list[tuple[Verdict, ...]]:
+    """How steady each failure is, and what the validators say of it."""
+    labels = s.labels[rows]
     said = [v(images, labels) for v in evaluator.campaign.validators]
+    if evaluator.campaign.recipe.steadiness:
+        rest = (s.before.images[rows], s.latents[rows], s.origins[rows], labels, s.targets[rows])
+        said = [steadiness(evaluator, images, *rest), *said]
     return [tuple(chain.from_iterable(column[i] for column in said)) for i in range(len(labels))]
 
 

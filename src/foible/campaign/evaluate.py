@@ -67,6 +67,9 @@ class Evaluator:
             parts.append((rows, self._rows(Want(want), proposal, rows, lanes.starts, memory, shared)))
         columns = self._in_order(parts, len(proposal.lanes))
         self._refuse_nonsense(proposal.wants, columns)
+        if self.follows and "gradients" not in columns:  # a search that follows them is told zero where it did not ask
+            shape = (len(proposal.lanes), columns["scores"].shape[1], *proposal.latents.shape[1:])
+            columns["gradients"] = torch.zeros(shape)
         notes = {name.removeprefix("note."): v for name, v in columns.items() if name.startswith("note.")}
         return Feedback(
             columns["scores"],

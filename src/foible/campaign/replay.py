@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -11,10 +12,10 @@ from foible.batching import Packing
 from foible.campaign.assemble import assemble
 from foible.campaign.evaluate import Evaluator, Rendered
 from foible.campaign.spec import load_recipe
-from foible.digest import sha256
-from foible.errors import FoibleError
+from foible.campaign.trust import must_be_the_same, must_be_trusted
 from foible.protocols import Classifier
 from foible.store import Run
+from foible.store.pictures import decoded, pictures
 from foible.types import TESTED, Arm, Finding
 
 
@@ -33,6 +34,7 @@ def replay(
     attempts: list[int] | None = None,
     classifier: Classifier | None = None,
     changes: dict[str, object] | None = None,
+    trust: bool = False,
 ) -> Iterator[Replayed]:
     """Classify stored findings again, straight from disk.
 
@@ -41,21 +43,31 @@ def replay(
         attempts: which findings; all by default.
         classifier: asked instead of the run's own: which failures does another model share?
         changes: values that take the place of the recipe's, such as another classifier's name.
+        trust: run the code that the recipe names although the run was not made here.
     """
-    campaign = assemble(load_recipe(run.manifest.recipe, changes), classifier=classifier)
+    nobody: dict[str, object] = {"validators": [], "steers": False}  # who says what counts is not asked again
+    recipe = load_recipe(run.manifest.recipe, nobody | (changes or {}))
+    another = classifier is not None or "classifier" in (changes or {})
+    if not trust:
+        must_be_trusted(run.layout, _own(recipe.resolved(), another))
+    campaign = assemble(recipe, classifier=classifier)
+    if not another:
+        must_be_the_same(campaign, run.manifest)
     evaluator = Evaluator(campaign, run.manifest.chunk, Packing(run.manifest.packing))
     findings = run.findings() if attempts is None else iter([run.finding(a, Arm.SEARCH) for a in attempts])
     for finding in findings:
-        try:
-            if sha256(run.layout.folder / finding.image) != finding.image_sha256:
-                yield Replayed(finding, None, False, f"image '{finding.image}' has changed since it was stored")
-                continue
-            image = run.image(finding.image)[None]
-        except (FoibleError, OSError) as error:
-            yield Replayed(finding, None, False, f"image '{finding.image}': {getattr(error, 'message', error)}")
+        stored = pictures(run, finding)
+        if stored.failure is None:
+            yield Replayed(finding, None, False, stored.damage[0])
             continue
+        image = decoded(run, stored.failure)[None]
         shown = Rendered(image, evaluator.classify(image))
         labels, targets = torch.tensor([finding.label]), torch.tensor([finding.target])
         latents = (finding.latent[None], finding.origin_latent[None])
         fails = bool(evaluator.failed(shown, *latents, labels, targets)[0])
         yield Replayed(finding, int(shown.outputs[TESTED][0].argmax()), fails)
+
+
+def _own(recipe: dict[str, Any], another: bool) -> dict[str, Any]:
+    """The part of a recipe that comes from the run: not the classifier where another one is asked for."""
+    return {k: v for k, v in recipe.items() if not (another and k == "classifier")}

@@ -80,7 +80,7 @@ class Recipe(Strict):
     generator: Part
     classifier: Part  # the tested one
     classifiers: dict[str, Part] = {}  # the other roles: rival, surrogate ... (those named surrogate* are not counted)
-    search: Part = Part(use="genetic")
+    search: Part = Part(use="auto")  # descent where the tested classifier lends gradients, else transfer or genetic
     objective: Part = Part(use="margin")
     oracle: Part = Part(use="misclassified")
     validators: tuple[Part, ...] | None = None  # the domain's judge where there is one; [] = none
@@ -88,6 +88,7 @@ class Recipe(Strict):
     keeps: Literal["best", "every"] = "best"  # of the failures of an attempt
     rank: str | None = None  # the column by which the best is chosen; the objective's first
     steers: bool = False  # does the validators' word enter the score?
+    steadiness: bool = True  # look at every finding through harmless variations? Not counted as evaluations
     wave: int = Field(16, ge=1)  # attempts between two merges of a memory that the run shares
     budget: BudgetTable = BudgetTable()
     baseline: BaselineTable = BaselineTable()

@@ -10,6 +10,8 @@ from torch import Tensor, nn
 
 from foible.errors import ModelError, did_you_mean
 
+Kept = dict[str, tuple[Tensor, int | None]]  # what layers gave, and how often it had been changed in place by then
+
 
 def layer_names(module: nn.Module) -> tuple[str, ...]:
     """The names of all submodules, as `features.0`."""
@@ -22,13 +24,20 @@ def run_and_record(module: nn.Module, inputs: Tensor, layers: Sequence[str]) -> 
     Where gradients are on, both hang on one graph. A layer that runs several times in one pass shows its last output.
     """
     known_layers(layers, layer_names(module))
-    kept: dict[str, Tensor] = {}
+    in_place = any(getattr(part, "inplace", False) for part in module.modules())
+    output, kept = _run(module, inputs, layers, copy=in_place)
+    if any(version is not None and tensor._version != version for tensor, version in kept.values()):
+        output, kept = _run(module, inputs, layers, copy=True)  # something worked in place without saying so
+    return output, in_order({name: tensor for name, (tensor, _) in kept.items()}, layers)
+
+
+def _run(module: nn.Module, inputs: Tensor, layers: Sequence[str], copy: bool) -> tuple[Any, Kept]:
+    kept: Kept = {}
     with ExitStack() as hooks:
         for name in dict.fromkeys(layers):
-            handle = module.get_submodule(name).register_forward_hook(_keeper(kept, name))
+            handle = module.get_submodule(name).register_forward_hook(_keeper(kept, name, copy))
             hooks.callback(handle.remove)
-        output = module(inputs)
-    return output, in_order(kept, layers)
+        return module(inputs), kept
 
 
 def known_layers(asked: Iterable[str], known: Sequence[str]) -> None:
@@ -48,11 +57,15 @@ def in_order(kept: dict[str, Tensor], layers: Sequence[str]) -> dict[str, Tensor
     return {name: kept[name] for name in layers}
 
 
-def _keeper(kept: dict[str, Tensor], name: str) -> Callable[[nn.Module, Any, Any], None]:
+def _keeper(kept: Kept, name: str, copy: bool) -> Callable[[nn.Module, Any, Any], None]:
     def keep(_module: nn.Module, _inputs: Any, output: Any) -> None:
         if isinstance(output, tuple | list) and output:
             output = output[0]
-        if isinstance(output, Tensor):
-            kept[name] = output.clone()  # the next layer may work in place, as nn.ReLU(inplace=True) does
+        if not isinstance(output, Tensor):
+            return
+        if copy or output.is_inference():  # the next layer may work in place, as nn.ReLU(inplace=True) does
+            kept[name] = output.clone(), None
+        else:
+            kept[name] = output, output._version
 
     return keep

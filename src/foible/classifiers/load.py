@@ -12,6 +12,7 @@ from torch import nn
 
 from foible.classifiers.adapted import AdaptedClassifier
 from foible.classifiers.adapting.conventions import Said, choose
+from foible.classifiers.adapting.preprocessing import Colours
 from foible.classifiers.adapting.scores import class_columns, output_kind
 from foible.classifiers.kinds.recognise import recognise
 from foible.classifiers.network import Layout, ModuleNetwork, Network, OutputKind
@@ -23,6 +24,7 @@ from foible.sandbox.limits import Limits
 from foible.types import Capability
 
 PROBES = 200  # real images looked at
+MORE_PROBES = 1000  # where that is not enough to tell what a model wants
 Model = str | Path | nn.Module | Callable[[Any], Any]
 
 
@@ -38,9 +40,10 @@ def load_classifier(
     size: Sequence[int] | int | None = None,
     channels: int | None = None,
     layout: Layout | None = None,
+    colours: Colours | None = None,
     output: OutputKind | None = None,
     classes: Sequence[str] | None = None,
-    untrusted: bool = False,
+    untrusted: bool | None = None,
     insist: bool = False,
     limits: Mapping[str, float] | None = None,
     **settings: Any,
@@ -59,17 +62,19 @@ def load_classifier(
         size: height and width of its input.
         channels: 1 or 3.
         layout: "nchw" or "nhwc".
+        colours: "rgb" or "bgr": the order of its three channels.
         output: what its scores are: "logits", "probabilities" or "log-probabilities".
         classes: its class names in the order of its scores; the domain's by default.
-        untrusted: run it in a worker process without network or access to your files.
+        untrusted: run it in a worker process without network or access to your files. Left out, files that carry code
+            (TorchScript, exported programs, pickles) do; False runs such a file as a program of your own.
         insist: go on with an untrusted file where this machine cannot isolate it.
         limits: of the worker: memory_gb, call_seconds, load_seconds, cpu_seconds, scratch_mb.
         settings: of the kind, such as `factory`, `weights`, `pickles`, `headers`.
     """
     domain = domain if isinstance(domain, Domain) else load_domain(domain)
     real = real_images(domain, data, "test") if data is None or isinstance(data, str | Path) else data
-    said = Said(_floats(mean), _floats(std), _pair(range, float), _pair(size, int), channels, layout)
-    network, called, digests = _opened(reference, untrusted, insist, _limits(limits), settings)
+    said = Said(_floats(mean), _floats(std), _pair(range, float), _pair(size, int), channels, layout, colours)
+    network, called, digests = _opened(reference, untrusted, insist, limits, settings)
     try:
         return _adapted(network, name or called, domain, real, said, output, classes, digests)
     except BaseException:
@@ -85,14 +90,21 @@ def probe_images(real: RealImages, count: int = PROBES) -> tuple[torch.Tensor, t
 
 
 def _opened(
-    reference: Model, untrusted: bool, insist: bool, limits: Limits, settings: dict[str, Any]
+    reference: Model,
+    untrusted: bool | None,
+    insist: bool,
+    limits: Mapping[str, float] | None,
+    settings: dict[str, Any],
 ) -> tuple[Network, str, dict[str, str]]:
     """The network, what to call it, and the digests of its files."""
+    allowed = _limits(limits)
     if isinstance(reference, nn.Module):
         _no_settings("a live torch module", settings)
+        _in_sandbox("a live torch module", False, untrusted, limits)
         called = type(reference).__name__
         return ModuleNetwork(reference), called, {f"classifier object {called}": weights_digest(reference)}
     if not isinstance(reference, str | Path):
+        _in_sandbox("a live function", False, untrusted, limits)
         called = getattr(reference, "__name__", type(reference).__name__)
         return (
             build("kinds", "function", {"function": reference, **settings}),
@@ -105,13 +117,17 @@ def _opened(
     refuse_unfit("kinds", found.kind, kind, settings)
     files = kind.files(**settings)
     digests = {p.name: sha256(p) for p in files} or _endpoint(kind, settings)
-    if untrusted and not getattr(kind, "harmless", False):
+    code = carries_code(found.kind, settings) if untrusted is None else untrusted
+    if _in_sandbox(f"'{found.name}'", code and not getattr(kind, "harmless", False), False, limits):
         from foible.classifiers.kinds.sandboxed import (
             SandboxedNetwork,  # needs a Unix system, which other models do not
         )
 
-        return SandboxedNetwork(found.name, found.kind, settings, files, limits, insist), found.name, digests
-    return build("kinds", found.kind, settings), found.name, digests
+        return SandboxedNetwork(found.name, found.kind, settings, files, allowed, insist), found.name, digests
+    network = build("kinds", found.kind, settings)
+    if carries_code(found.kind, settings):
+        network.notes = ["the code in this file runs as a program of yours: it may read and write your files"]
+    return network, found.name, digests
 
 
 def _endpoint(kind: Any, settings: Mapping[str, Any]) -> dict[str, str]:
@@ -134,17 +150,22 @@ def _adapted(
     own = tuple(classes) if classes is not None else network.facts.classes or domain.classes
     columns = class_columns(name, own, domain.classes)
     images, labels = probe_images(real)
-    chosen = choose(network, said, images, labels, columns)
+    paid = hasattr(network, "cost")  # an endpoint is not asked about more images than needed
+    more = None if paid else lambda: probe_images(real, MORE_PROBES)
+
+    def refuse(scores: torch.Tensor) -> None:
+        if scores.shape[1] != len(own):
+            raise ModelError(
+                f"classifier '{name}' gave {scores.shape[1]} scores, "
+                f"the domain '{domain.name}' has {len(domain.classes)} classes"
+                + ("" if own == domain.classes else f" and {len(own)} were named"),
+                "pass classes=... in the order of its scores, or pick another domain",
+            )
+
+    chosen = choose(network, said, images, labels, columns, more, refuse)
     notes = [chosen.note, *getattr(network, "notes", ())]
     draft = AdaptedClassifier(name, network, domain.classes, chosen.preprocessing)
     scores = draft.raw_scores(images)
-    if scores.ndim != 2 or scores.shape[1] != len(own):
-        raise ModelError(
-            f"classifier '{name}' gave {scores.shape[1] if scores.ndim == 2 else tuple(scores.shape)} scores, "
-            f"the domain '{domain.name}' has {len(domain.classes)} classes"
-            + ("" if own == domain.classes else f" and {len(own)} were named"),
-            "pass classes=... in the order of its scores, or pick another domain",
-        )
     kind = output or network.facts.output or output_kind(scores)
     notes.append(f"output: {kind}" + (" (as you say)" if output else " (seen)"))
     if columns is not None:
@@ -169,12 +190,31 @@ def lends_gradients(classifier: AdaptedClassifier, images: torch.Tensor) -> bool
     return bool(torch.isfinite(gradient).all())
 
 
+def carries_code(kind: str, settings: Mapping[str, Any]) -> bool:
+    """Whether opening or calling such a file runs a program that is inside it; source code one names is one's own."""
+    return kind in {"torchscript", "exported"} or (kind == "weights" and bool(settings.get("pickles")))
+
+
+def _in_sandbox(what: str, inside: bool, wished: bool | None, limits: Mapping[str, float] | None) -> bool:
+    """Whether a model runs in the sandbox; limits, or the wish for one, are refused where it does not."""
+    if limits and not inside:
+        raise RecipeError(
+            f"{what} does not run in the sandbox, so that no limit holds", "add --untrusted, or leave out --limit"
+        )
+    if wished and not inside:
+        raise RecipeError(f"{what} is part of this program already: no sandbox can hold it", "leave out untrusted")
+    return inside
+
+
 def _limits(given: Mapping[str, float] | None) -> Limits:
     known = [f.name for f in fields(Limits)]
     for key in given or {}:
         if key not in known:
             raise RecipeError(f"there is no limit called '{key}'", f"known: {', '.join(known)}")
-    return Limits(**(given or {}))
+    try:
+        return Limits(**(given or {}))
+    except TypeError as error:
+        raise RecipeError(f"limits = {given!r} is not a table of numbers", "for example memory_gb = 2") from error
 
 
 def _no_settings(what: str, settings: dict[str, Any]) -> None:

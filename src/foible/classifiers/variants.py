@@ -22,7 +22,6 @@ from copy import deepcopy
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils import prune
 
 from foible.classifiers.adapted import AdaptedClassifier
 from foible.classifiers.network import ModuleNetwork
@@ -124,11 +123,14 @@ def _float16_weights(module: nn.Module, _: float) -> nn.Module:
 
 
 def _pruned(module: nn.Module, share: float) -> nn.Module:
-    places = [(layer, "weight") for layer in _layers(module)]
-    prune.global_unstructured(places, prune.L1Unstructured, amount=share)
-    for layer, name in places:
-        prune.remove(layer, name)
-    return module.requires_grad_(False)
+    """By size over all layers together; torch's own pruning cannot take weights in another memory format."""
+    weights = [layer.weight for layer in _layers(module)]
+    sizes = torch.cat([weight.detach().abs().reshape(-1) for weight in weights])
+    kept = torch.ones_like(sizes)
+    kept[sizes.argsort(stable=True)[: round(share * len(sizes))]] = 0
+    for weight, mask in zip(weights, kept.split([weight.numel() for weight in weights]), strict=True):
+        weight.mul_(mask.view(weight.shape))
+    return module
 
 
 def _layers(module: nn.Module) -> list[Layer]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from foible.cli.options import Attempts, ClassifierOption, Data, Device, Generator, RecipeArgument, Set, recipe_changes
+from foible.cli.terminal import console
+from foible.plain import plain
 
 
 def check(
@@ -18,8 +20,8 @@ def check(
 
     Looks at the recipe, its models and its data without searching anything.
     """
-    from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from foible.campaign import assemble, load_recipe
     from foible.campaign import check as check_campaign
@@ -32,9 +34,9 @@ def check(
     colours = {"ok": "green", "warning": "yellow", "wrong": "red"}
     for line in checkup.lines:
         table.add_row(
-            f"[{colours[line.level]}]{line.level}[/]",
+            Text(line.level, style=colours[line.level]),
             line.about,
-            line.message + (f"\nhint: {line.hint}" if line.hint else ""),
+            Text(plain(line.message + (f"\nhint: {line.hint}" if line.hint else ""))),
         )
-    Console().print(table)
+    console().print(table)
     return 2 if checkup.wrong else 0

@@ -7,10 +7,13 @@ from typing import Annotated
 
 import typer
 
+from foible.cli.terminal import console
 from foible.errors import RecipeError, did_you_mean
+from foible.plain import plain
 
 WHAT = (
     "recipes",
+    "benchmarks",
     "zoo",
     "domains",
     "generators",
@@ -19,6 +22,7 @@ WHAT = (
     "objectives",
     "oracles",
     "validators",
+    "coverage",
     "runs",
 )
 
@@ -35,14 +39,16 @@ def ls(
         raise RecipeError(f"cannot list '{what}'", did_you_mean(what, WHAT))
     if name is not None:
         return _recipe(what, name)
-    rows = {"recipes": _recipes, "zoo": _zoo, "domains": _domains, "runs": _runs}.get(what, lambda: _table(what))()
-    from rich.console import Console
+    rows = {"recipes": _recipes, "benchmarks": _benchmarks, "zoo": _zoo, "domains": _domains, "runs": _runs}.get(
+        what, lambda: _table(what)
+    )()
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(*HEADINGS.get(what, ()), box=None, show_header=what in HEADINGS, pad_edge=False)
     for row in rows:
-        table.add_row(*row)
-    Console().print(table if rows else f"no {what} yet")
+        table.add_row(*(Text(plain(cell)) for cell in row))
+    console().print(table if rows else f"no {what} yet")
     return 0
 
 
@@ -50,6 +56,13 @@ def _recipes() -> list[tuple[str, ...]]:
     from foible.campaign import load_recipe, recipe_names
 
     return [(name, load_recipe(name).title) for name in recipe_names()]
+
+
+def _benchmarks() -> list[tuple[str, ...]]:
+    from foible.benchmark import load_matrix, matrix_names
+
+    found = map(load_matrix, matrix_names())
+    return [(matrix.name, matrix.title, f"{len(matrix.cells)} cells") for matrix in found]
 
 
 def _recipe(what: str, name: str) -> int:

@@ -20,6 +20,7 @@ Std = Annotated[str | None, _option("Per channel, in the units of --range.")]
 Range = Annotated[str | None, _option("Black and white as the model knows them: 0,1 or 0,255 or -1,1.", "--range")]
 Size = Annotated[str | None, _option("Height and width of its input: 224 or 224,320.")]
 Channels = Annotated[int | None, _option("1 for grey, 3 for RGB.")]
+Colours = Annotated[str | None, _option("Order of its three channels: rgb or bgr.")]
 Layout = Annotated[str | None, _option("nchw or nhwc.")]
 Output = Annotated[str | None, _option("Its scores: logits, probabilities or log-probabilities.")]
 Classes = Annotated[
@@ -29,11 +30,20 @@ Factory = Annotated[str | None, _option("file.py:make, which builds the network 
 Weights = Annotated[Path | None, _option("A local weights file for timm:NAME or torchvision:NAME.")]
 Download = Annotated[bool, typer.Option("--download", help="Fetch published weights that are not in the cache.")]
 Send = Annotated[str | None, _option("What an endpoint gets: json or png.")]
+Answer = Annotated[str | None, _option("Where the scores are in an endpoint's answer: predictions, or a.b for deeper.")]
 Header = Annotated[
     list[str] | None, _option("Sent to an endpoint: 'Authorization: Bearer ${TOKEN}'. Repeatable.", "--header")
 ]
 Private = Annotated[bool, typer.Option("--private", help="Allow an endpoint on this machine or a private network.")]
-Untrusted = Annotated[bool, typer.Option("--untrusted", help="Run it in a sandbox: no network, no files, limits.")]
+Untrusted = Annotated[
+    bool | None,
+    typer.Option(
+        "--untrusted/--trusted",
+        help="Run it in a sandbox (no network, no files, limits), or as a program of your own "
+        "[default: in the sandbox where the file carries code].",
+        show_default=False,
+    ),
+]
 Insist = Annotated[bool, typer.Option("--insist", help="Go on where this machine cannot isolate an untrusted file.")]
 Pickles = Annotated[bool, typer.Option("--pickles", help="Open files that can run any code when opened.")]
 Limit = Annotated[list[str] | None, _option("Of the sandbox: --limit memory_gb=2 --limit call_seconds=10.", "--limit")]
@@ -41,7 +51,9 @@ Limit = Annotated[list[str] | None, _option("Of the sandbox: --limit memory_gb=2
 
 def model_settings(**given: Any) -> dict[str, Any]:
     """Options as the settings of `load_classifier`; those not given are left out."""
-    settings = {k: v for k, v in given.items() if v not in (None, False, [])}
+    settings: dict[str, Any] = {k: v for k, v in given.items() if v not in (None, False, []) or k == "untrusted"}
+    if settings.get("untrusted") is None:
+        settings.pop("untrusted", None)  # left to the kind of file
     said = {name: str(settings.pop(name)) for name in SPOKEN if name in settings}
     if "classes" in said and (path := Path(said["classes"])).is_file():
         said["classes"] = path.read_text() + "\n"  # names in a file may hold commas

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from foible.errors import RecipeError
 
+Result = TypeVar("Result")
 RecipeArgument = Annotated[
     str, typer.Argument(help="A recipe: a built-in name (see `foible ls recipes`) or a .toml file.", show_default=False)
 ]
@@ -48,6 +51,7 @@ FailIf = Annotated[
         "--fail-if", help='Exit with 1 when true: --fail-if "failure_rate > 0.05". Repeatable.', show_default=False
     ),
 ]
+Trust = Annotated[bool, typer.Option("--trust", help="Run the code that the recipe of a run from elsewhere names.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 
 
@@ -68,3 +72,18 @@ def _value(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+
+
+def with_trust(act: Callable[[bool], Result], trust: bool) -> Result:
+    """Do something with a run; where that needs trust and nobody has said so, ask on the terminal."""
+    from foible.campaign.trust import NotTrusted
+
+    try:
+        return act(trust)
+    except NotTrusted as doubt:
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise
+        print(doubt.message, file=sys.stderr)
+        if not typer.confirm("Go on?", default=False, err=True):
+            raise
+        return act(True)

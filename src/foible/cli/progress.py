@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from foible.cli.terminal import console
+
 if TYPE_CHECKING:
     from foible.campaign.run import Progress
 
@@ -26,12 +28,11 @@ def run_progress(quiet: bool) -> Iterator[Callable[[Progress], None]]:
 
 
 def _bars() -> Iterator[Callable[[Progress], None]]:
-    from rich.console import Console
     from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
 
     words = (TextColumn("{task.description:>9}"), BarColumn(), TextColumn("{task.fields[note]}"))
-    with Bars(*words, TimeElapsedColumn(), TimeRemainingColumn(), console=Console(stderr=True)) as bars:
+    with Bars(*words, TimeElapsedColumn(), TimeRemainingColumn(), console=console(stderr=True)) as bars:
         tasks: dict[str, tuple[TaskID, float]] = {}
 
         def listen(progress: Progress) -> None:
@@ -53,7 +54,7 @@ def _lines() -> Iterator[Callable[[Progress], None]]:
         if now - last["time"] >= LINE_SECONDS or progress.done == progress.attempts:
             last["time"] = now
             left = elapsed * (1 - progress.share) / progress.share if progress.share else 0.0
-            ahead = f", at most {left:.0f} s left" if left >= 1 else ""
+            ahead = f", about {left:.0f} s left" if left >= 1 else ""
             print(f"{progress.arm}: {_note(progress, elapsed)}{ahead}", file=sys.stderr)
 
     yield listen

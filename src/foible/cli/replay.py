@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from foible.cli.options import ClassifierOption, Quiet, RunArgument
+from foible.cli.options import ClassifierOption, Quiet, RunArgument, Trust, with_trust
 
 
 def replay(
@@ -15,6 +15,7 @@ def replay(
         list[int] | None, typer.Option(help="Only this finding. Repeatable.", show_default=False)
     ] = None,
     classifier: ClassifierOption = None,
+    trust: Trust = False,
     quiet: Quiet = False,
 ) -> int:
     """Do stored failures still fail?
@@ -26,7 +27,7 @@ def replay(
 
     opened = open_run(run)
     changes: dict[str, object] = {"classifier": classifier} if classifier else {}
-    results = list(replay_run(opened, attempt, changes=changes))
+    results = with_trust(lambda trust: list(replay_run(opened, attempt, changes=changes, trust=trust)), trust)
     for r in results:
         expected = opened.classes[r.finding.label]
         if r.problem:

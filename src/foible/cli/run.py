@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -25,6 +26,7 @@ from foible.cli.options import (
     recipe_changes,
 )
 from foible.cli.progress import run_progress
+from foible.cli.terminal import console, tell
 
 if TYPE_CHECKING:
     from foible.campaign import Campaign, Recipe
@@ -96,6 +98,7 @@ def run_recipe(
 
     check_gate(fail_if or [], metric_names())  # a typo in a gate should not cost a run
     folder = out or Path("runs") / recipe.name
+    tell(quiet)
     campaign = assemble(recipe)
     if not quiet:
         announce(campaign)
@@ -129,7 +132,9 @@ def show(
         write_junit(opened, junit, summary)
     gate = check_gate(fail_if or [], summary.metrics)
     if not quiet:
-        print_summary(summary, page=written)
+        print_summary(summary, console(), page=written)
         if fail_if:
             print(gate.text)
+    elif not gate.passed:
+        print(gate.text, file=sys.stderr)
     return gate.passed

@@ -8,8 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from foible.cli.model_options import (
+    Answer,
     Channels,
     Classes,
+    Colours,
     Download,
     Factory,
     Header,
@@ -30,6 +32,8 @@ from foible.cli.model_options import (
 )
 from foible.cli.options import Attempts, Data, FailIf, Out, Quiet, Seed, Set, recipe_changes
 from foible.cli.run import run_recipe
+from foible.cli.terminal import tell
+from foible.errors import RecipeError
 
 
 def test(
@@ -50,6 +54,7 @@ def test(
     range_: Range = None,
     size: Size = None,
     channels: Channels = None,
+    colours: Colours = None,
     layout: Layout = None,
     output: Output = None,
     classes: Classes = None,
@@ -57,9 +62,10 @@ def test(
     weights: Weights = None,
     download: Download = False,
     send: Send = None,
+    answer: Answer = None,
     header: Header = None,
     private: Private = False,
-    untrusted: Untrusted = False,
+    untrusted: Untrusted = None,
     insist: Insist = False,
     pickles: Pickles = False,
     limit: Limit = None,
@@ -68,6 +74,7 @@ def test(
     set_: Set = None,
     out: Out = None,
     look: Annotated[bool, typer.Option("--look", help="Only load and probe it; search nothing.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="With --look: what was seen, for other programs.")] = False,
     fail_if: FailIf = None,
     quiet: Quiet = False,
 ) -> int:
@@ -80,6 +87,7 @@ def test(
         range=range_,
         size=size,
         channels=channels,
+        colours=colours,
         layout=layout,
         output=output,
         classes=classes,
@@ -87,6 +95,7 @@ def test(
         weights=weights,
         download=download,
         send=send,
+        answer=answer,
         header=header,
         private=private,
         untrusted=untrusted,
@@ -94,17 +103,27 @@ def test(
         pickles=pickles,
         limit=limit,
     )
+    tell(quiet)
     if look:
-        return _look(model, domain, data, settings)
-    facts = {"domain": domain, "generator": generator or _generator(domain), "classifier": {"use": model, **settings}}
+        return _look(model, domain, data, settings, json, quiet)
+    if json:
+        raise RecipeError("--json belongs to --look", "a run's figures: foible report RUN --json FILE")
+    facts = {
+        "domain": domain,
+        "generator": generator or zoo_generator(domain),
+        "classifier": {"use": model, **settings},
+    }
     recipe = load_recipe(
-        {"name": f"test-{_stem(model)}", **facts}, recipe_changes(set_, attempts=attempts, seed=seed, data=data)
+        {"name": f"test-{stem(model)}", **facts}, recipe_changes(set_, attempts=attempts, seed=seed, data=data)
     )
     return run_recipe(recipe, out, fail_if, quiet, announce=lambda campaign: _say(campaign.classifier))
 
 
-def _look(model: str, domain: str, data: str | None, settings: dict[str, Any]) -> int:
+def _look(model: str, domain: str, data: str | None, settings: dict[str, Any], json: bool, quiet: bool) -> int:
     """Load and probe; gives 2 when something is wrong."""
+    from dataclasses import asdict
+    from json import dumps
+
     from foible.classifiers.adapting.probe import probe
     from foible.classifiers.load import probe_images
     from foible.domains import load_domain, real_images
@@ -113,13 +132,19 @@ def _look(model: str, domain: str, data: str | None, settings: dict[str, Any]) -
     about = load_domain(domain)
     real = real_images(about, data)
     classifier = resolve("classifiers", model, settings, about, real).model
-    _say(classifier)
     lines = probe(classifier, *probe_images(real), about.classes)
+    fine = not any(line.level == "wrong" for line in lines)
+    if json:
+        facts = {"classifier": classifier.name, "fine": fine, "notes": list(getattr(classifier, "notes", ()))}
+        print(dumps(facts | {"lines": [asdict(line) for line in lines]}, indent=1))
+        return 0 if fine else 2
+    if not quiet:
+        _say(classifier)
     for line in lines:
-        print(
-            f"{line.level:<8} {line.about:<11} {line.message}" + (f"\n         hint: {line.hint}" if line.hint else "")
-        )
-    return 2 if any(line.level == "wrong" for line in lines) else 0
+        if not quiet or line.level == "wrong":
+            hint = f"\n         hint: {line.hint}" if line.hint else ""
+            print(f"{line.level:<8} {line.about:<11} {line.message}{hint}")
+    return 0 if fine else 2
 
 
 def _say(classifier: Any) -> None:
@@ -128,11 +153,12 @@ def _say(classifier: Any) -> None:
         print(f"  {note}")
 
 
-def _generator(domain: str) -> str:
+def zoo_generator(domain: str) -> str:
     """The zoo's generator of a domain."""
-    from foible.errors import RecipeError
+    from foible.domains import load_domain
     from foible.zoo import entries
 
+    load_domain(domain)  # a name that is misspelt is said to be one
     fitting = [n for n, e in entries().items() if e.role == "generators" and e.domain == domain]
     if not fitting:
         raise RecipeError(
@@ -142,5 +168,6 @@ def _generator(domain: str) -> str:
     return fitting[0]
 
 
-def _stem(model: str) -> str:
+def stem(model: str) -> str:
+    """What a run of this model is called."""
     return Path(model.replace(":", "-").rstrip("/")).stem or "model"

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from foible.cli.terminal import console
+
 
 @dataclass(frozen=True)
 class Listener:
@@ -40,11 +42,10 @@ def training_progress(quiet: bool, epochs: int, trials: int | None = None) -> It
 
 
 def _bar(epoch: Callable[[dict[str, float]], str], trial: Callable[[int, float | None], str]) -> Iterator[Listener]:
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = (BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), TextColumn("{task.fields[note]}"))
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    with Progress(*columns, console=console(stderr=True)) as bar:
         task = bar.add_task("training", total=1.0, note="")
 
         def ended(number: int, value: float | None) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from foible.errors import MissingExtra
+from foible.errors import FoibleError, MissingExtra
 
 
 def ui(
@@ -29,6 +30,10 @@ def ui(
         list[str] | None,
         typer.Option(help="Offer this domain too: its TOML file or folder of images. Repeatable.", show_default=False),
     ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="The folder with real images of the domains [default: look around].", show_default=False),
+    ] = None,
     largest_upload: Annotated[int, typer.Option(help="Largest upload in MB.")] = 1000,
 ) -> int:
     """Open the workbench in a browser.
@@ -43,6 +48,10 @@ def ui(
             raise
         raise MissingExtra(error.name or "starlette", "ui", "the workbench") from None
 
+    if data is not None:
+        if not data.is_dir():
+            raise FoibleError(f"there is no folder '{data}'", "foible data ls says where images are looked for")
+        os.environ["FOIBLE_DATA"] = str(data.resolve())  # for this workbench and the runs it starts
     own_generators, own_domains = tuple(generator or ()), tuple(domain or ())
     serve(Settings(runs, host, password, largest_upload * 1_000_000, share, own_generators, own_domains), port)
     return 0

@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from foible.cli.options import Data
+from foible.cli.terminal import console
+from foible.plain import plain
 
 Model = Annotated[str, typer.Argument(help="A zoo name (see `foible ls zoo`).", show_default=False)]
 ModelOrFile = Annotated[str, typer.Argument(help="A zoo name, or a model file with its card.", show_default=False)]
@@ -30,14 +32,14 @@ def table(
     elif markdown:
         print(as_markdown(generator_table(rows)))
     else:
-        from rich.console import Console
         from rich.table import Table
+        from rich.text import Text
 
         heading, *lines = generator_table(rows)
         shown = Table(*heading, box=None, pad_edge=False)
         for line in lines:
-            shown.add_row(*line)
-        Console().print(shown)
+            shown.add_row(*(Text(plain(cell)) for cell in line))
+        console().print(shown)
     return 0
 
 

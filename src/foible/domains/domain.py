@@ -37,6 +37,7 @@ class Domain(BaseModel):
     generator: str | None = None  # the zoo's default maker of images
     classifier: str | None = None  # the zoo's default system under test
     references: tuple[str, ...] = ()  # the judge's networks: never the system under test by default
+    readers: tuple[str, ...] = ()  # recognisers of other origin that the judge asks where they are installed
     judge: str | None = None  # which failures count: a zoo name or a model file
 
     def class_index(self, text: str) -> int:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from foible.domains.arrays import read_npz
 from foible.domains.domain import HERE, Domain
+from foible.domains.fetch import how_to_get, own_data_folder
 from foible.domains.folder import ImageFolder
 from foible.domains.images import RealImages
 from foible.domains.library import in_library, read_library
@@ -24,7 +25,7 @@ CHECKOUT = HERE.parents[2]
 def data_folders() -> list[Path]:
     """Folders that may hold dataset files, best first."""
     named = [Path(os.environ["FOIBLE_DATA"])] if os.environ.get("FOIBLE_DATA") else []
-    return [p for p in [*named, Path("data"), CHECKOUT.parent / "shared" / "data"] if p.is_dir()]
+    return [p for p in [*named, Path("data"), own_data_folder(), CHECKOUT.parent / "shared" / "data"] if p.is_dir()]
 
 
 def real_images(domain: Domain, where: str | Path | None = None, split: str = "test") -> RealImages:
@@ -86,7 +87,5 @@ def _tree(domain: Domain, root: Path, split: str) -> RealImages:
 
 def _sample(domain: Domain) -> RealImages:
     if domain.sample is None:
-        raise DataError(
-            f"no real images of domain '{domain.name}' were found", "name a folder with --data, or set FOIBLE_DATA"
-        )
+        raise DataError(f"no real images of domain '{domain.name}' were found", how_to_get(domain))
     return read_npz(HERE / domain.sample, domain.shape, len(domain.classes), "test")

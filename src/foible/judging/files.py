@@ -13,7 +13,8 @@ from foible.domains import Domain
 from foible.errors import DataError
 from foible.files import disk_errors, replacing
 from foible.judging.labels import read_labels
-from foible.judging.sources import Submitted, submitted
+from foible.judging.sources import Submitted, in_batches, submitted
+from foible.store.cells import cell
 from foible.validators.judge import Judge
 
 BATCH = 256  # images judged at a time: memory does not grow with their number
@@ -31,10 +32,16 @@ class FileVerdict:
     label_name: str
     kept: bool | None
     kept_score: float | None
+    ambiguity: float
+    why: str
 
 
 def judge_files(
-    path: Path, domain: Domain, labels: Path | None = None, calibration: Path | None = None
+    path: Path,
+    domain: Domain,
+    labels: Path | None = None,
+    calibration: Path | None = None,
+    damaged: list[str] | None = None,
 ) -> Iterator[FileVerdict]:
     """Verdicts on all images at a path, in the order of their names.
 
@@ -43,16 +50,17 @@ def judge_files(
         domain: what the images are meant to be of.
         labels: a csv file with the columns file,expected; it goes before what folders or an npz say.
         calibration: a file with thresholds fitted to people's answers.
+        damaged: collects what is said of files that cannot be read; None: the first of them ends it all.
     """
     given = read_labels(labels, domain) if labels is not None else {}
     judge, used = Judge(domain, calibration), set[str]()
-    for batch in _batches(submitted(path, domain)):
+    for batch in in_batches(submitted(path, domain, damaged), BATCH):
         keys = [_key(name, given) for name in batch.names]
         used.update(k for k in keys if k is not None)
         expected = [given[k] if k is not None else e for k, e in zip(keys, batch.expected, strict=True)]
         yield from _verdicts(judge, domain, batch, expected)
     unknown = sorted(given.keys() - used)
-    if unknown:
+    if unknown and not damaged:
         raise DataError(
             f"{len(unknown)} lines of '{labels}' name no image of '{path}', the first is '{unknown[0]}'",
             "write paths relative to the folder of images",
@@ -68,7 +76,7 @@ def write_verdicts(path: Path, verdicts: Iterable[FileVerdict]) -> list[FileVerd
         writer = csv.writer(opened)
         writer.writerow(f.name for f in fields(FileVerdict))
         for verdict in verdicts:
-            writer.writerow(_text(value) for value in astuple(verdict))
+            writer.writerow(cell(_text(value)) for value in astuple(verdict))
             written.append(verdict)
     return written
 
@@ -76,37 +84,20 @@ def write_verdicts(path: Path, verdicts: Iterable[FileVerdict]) -> list[FileVerd
 def _verdicts(judge: Judge, domain: Domain, batch: Submitted, expected: list[int | None]) -> Iterator[FileVerdict]:
     known = torch.tensor([e if e is not None else -1 for e in expected])
     said = judge.judgement(batch.images, known)
-    columns = zip(
-        batch.names, expected, said.valid.tolist(), said.validity.tolist(), said.label.tolist(), said.kept.tolist(),
-        said.kept_score.tolist(), strict=True,
-    )  # fmt: skip
-    for name, wanted, valid, validity, label, kept, score in columns:
-        asked = wanted is not None
+    for row, (name, wanted) in enumerate(zip(batch.names, expected, strict=True)):
+        label, valid, asked = int(said.label[row]), bool(said.valid[row]), wanted is not None
         yield FileVerdict(
-            name,
-            wanted,
-            valid,
-            validity,
-            label,
-            domain.classes[label],
-            kept if asked else None,
-            score if asked else None,
+            file=name,
+            expected=wanted,
+            valid=valid,
+            validity=float(said.validity[row]),
+            label=label,
+            label_name=domain.classes[label],
+            kept=bool(said.kept[row]) if asked else None,
+            kept_score=float(said.kept_score[row]) if asked else None,
+            ambiguity=float(said.ambiguity[row]),
+            why=said.why_kept[row] if valid else said.why_valid[row],
         )
-
-
-def _batches(parts: Iterable[Submitted]) -> Iterator[Submitted]:
-    """Files joined and arrays cut into batches."""
-    names: list[str] = []
-    images, expected = torch.empty(0), list[int | None]()
-    for part in parts:
-        names += part.names
-        expected += part.expected
-        images = torch.cat([images, part.images]) if len(images) else part.images
-        while len(names) >= BATCH:
-            yield Submitted(tuple(names[:BATCH]), images[:BATCH], tuple(expected[:BATCH]))
-            names, images, expected = names[BATCH:], images[BATCH:], expected[BATCH:]
-    if names:
-        yield Submitted(tuple(names), images, tuple(expected))
 
 
 def _key(name: str, given: dict[str, int]) -> str | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from foible.domains import Domain
@@ -29,20 +30,46 @@ class Submitted:
     expected: tuple[int | None, ...]  # where the place of an image says its class
 
 
-def submitted(path: Path, domain: Domain) -> Iterator[Submitted]:
-    """All images at a path, file by file. Pictures of another size are resized."""
+def submitted(path: Path, domain: Domain, damaged: list[str] | None = None) -> Iterator[Submitted]:
+    """All images at a path, file by file. Pictures of another size are resized.
+
+    Args:
+        path: where they are.
+        domain: what they are meant to be of.
+        damaged: collects what is said of files of a folder that cannot be read; None: the first ends it all.
+    """
     if path.is_dir():
         files = sorted(p for p in path.rglob("*") if p.suffix.lower() in READ and p.is_file() and not _hidden(p, path))
         if not files:
             raise DataError(f"no images in '{path}'", "expected PNG, JPEG or NPY files, or one subfolder per class")
         for file in files:
-            yield _file(file, file.relative_to(path).as_posix(), domain, _class_of(file, path, domain))
+            try:
+                yield _file(file, file.relative_to(path).as_posix(), domain, _class_of(file, path, domain))
+            except DataError as error:
+                if damaged is None:
+                    raise
+                damaged.append(error.message)
     elif path.suffix.lower() == ".npz":
         yield _npz(path, domain)
     elif path.is_file():
         yield _file(path, path.name, domain, None)
     else:
         raise DataError(f"no images at '{path}'", "give a folder, an npz file, or a picture")
+
+
+def in_batches(parts: Iterable[Submitted], size: int) -> Iterator[Submitted]:
+    """Files joined and arrays cut into batches of one size; the last may be smaller."""
+    names: list[str] = []
+    images, expected = torch.empty(0), list[int | None]()
+    for part in parts:
+        names += part.names
+        expected += part.expected
+        images = torch.cat([images, part.images]) if len(images) else part.images
+        while len(names) >= size:
+            yield Submitted(tuple(names[:size]), images[:size], tuple(expected[:size]))
+            names, images, expected = names[size:], images[size:], expected[size:]
+    if names:
+        yield Submitted(tuple(names), images, tuple(expected))
 
 
 def _file(path: Path, name: str, domain: Domain, expected: int | None) -> Submitted:

@@ -63,9 +63,10 @@ def log_rank(first: Sequence[Cost], second: Sequence[Cost]) -> CostTest:
         return CostTest(1.0, None, "log-rank")
     from scipy.stats import logrank
 
-    result = logrank(_censored(first), _censored(second))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        result = logrank(_censored(first), _censored(second))
     statistic = float(result.statistic)
-    if not np.isfinite(statistic):  # nothing can vary: one origin is left at every event
+    if not np.isfinite(statistic):  # nothing can vary: at every event only one side has origins left
         return CostTest(1.0, None, "log-rank")
     return CostTest(float(result.pvalue), statistic > 0 if statistic else None, "log-rank")
 

@@ -150,6 +150,9 @@ def _notes(found: Sequence[Side]) -> Iterator[str]:
             yield f"{side.name}: {plural(len(open_), 'run is', 'runs are')} not complete; quick failures end first."
     if not all(comparable_judges(found[0], side) for side in found):
         yield "Failures that count are compared only where both sides were judged by the same validators."
-    ends = {repr([side.recipe.get(key) for key in ("stop", "ends", "keeps")]) for side in found}
-    if len(ends) > 1:
-        yield "The sides end a search by different rules (stop), which changes what they find and what it costs."
+    rules = {repr([side.recipe.get(key) for key in ("ends", "keeps", "steers")]) for side in found}
+    if len(rules) > 1:
+        yield "The sides end a search by different rules, which changes what they find and what it costs."
+    on = [side.name for side in found if side.recipe.get("ends") == "never"]
+    if on:
+        yield f"Evaluations of {', '.join(on)} are those up to the failure that was kept: it searches on after the first."

@@ -11,6 +11,7 @@ from foible.report.wording import interval, of, percent, plural
 if TYPE_CHECKING:
     from rich.console import Console
 
+WIDE = 200  # columns of a pipe: whoever reads it may cut lines, but cannot join cells
 NAMES = {"holm": "Holm", "benjamini-hochberg": "Benjamini and Hochberg"}
 
 
@@ -21,6 +22,8 @@ def print_comparison(comparison: Comparison, console: Console | None = None) -> 
     from rich.text import Text
 
     console = console or Console()
+    if not console.is_terminal:
+        console.width = max(console.width, WIDE)
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     for heading in ("side", "search", "classifier", "seeds", "confirmed failures", "that count"):
         table.add_column(heading)

@@ -70,7 +70,7 @@ def _over(value: float | None) -> float | None:
 
 def _power(test: ShareDuel) -> str:
     if test.detectable is None:
-        said = "too few origins differ to show any difference"
+        said = "so few origins would not show any difference 8 times of 10"
     else:
         said = f"one of {100 * test.detectable:.0f} points would be found 8 times of 10"
-    return said + (f", one as small as this with about {test.needed:,} origins" if test.needed else "")
+    return said + (f", one as large as this with about {test.needed:,} origins" if test.needed else "")

@@ -132,9 +132,9 @@ def _counting(first: Side, second: Side, shared: Sequence[Origin]) -> ShareDuel 
 
 
 def comparable_judges(first: Side, second: Side) -> bool:
-    """Whether both sides were judged at all, and by the same validators."""
-    validators = [side.recipe.get("validators") for side in (first, second)]
-    return bool(validators[0]) and validators[0] == validators[1]
+    """Whether both sides were judged at all, and by the same validators; steadiness is one of them."""
+    one, other = ([side.recipe.get(key) for key in ("validators", "steadiness")] for side in (first, second))
+    return bool(one[0]) and one == other
 
 
 def _costs(first: Side, second: Side, shared: Sequence[Origin]) -> CostDuel:

@@ -23,7 +23,7 @@ def flat_metrics(
         "median_latent_distance": search.latent_distance.median,
         "median_pixel_distance": search.pixel_distance.median,
     }
-    for name in ("valid", "label_kept", "valid_by_people", "label_kept_by_people"):
+    for name in ("steady", "valid", "label_kept", "counts", "valid_by_people", "label_kept_by_people"):
         judged = search.stage(name)
         flat |= {name: judged.count if judged else None, f"{name}_rate": judged.share if judged else None}
     rival = _arm_metrics(baseline) if baseline else dict.fromkeys(_arm_metrics(search))

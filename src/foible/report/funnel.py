@@ -43,6 +43,7 @@ def funnel(outcomes: Sequence[Outcome], findings: Sequence[Finding], answers: An
     counts = {status: sum(o.status is status for o in outcomes) for status in Status}
     attempts, found = len(outcomes), counts[Status.FOUND]
     accepted = attempts - counts[Status.REJECTED]
+    steady = [everyone_accepts(f.verdicts, "steadiness") for f in findings if _asked(f, "steadiness")]
     image = [f for f in findings if _asked(f, "image")]
     whole = [f for f in image if _asked(f, "label")]
     return (
@@ -68,6 +69,13 @@ def funnel(outcomes: Sequence[Outcome], findings: Sequence[Finding], answers: An
             rate=rate(found, accepted),
         ),
         Stage(
+            name="steady",
+            title="Steady",
+            meaning="a shift by a pixel, a slight blur or faint noise does not undo it: it stays under at least half of them",
+            of="confirmed failures looked at",
+            rate=_share(steady),
+        ),
+        Stage(
             name="valid",
             title="Valid",
             meaning="every validator takes the image for one of the domain",
@@ -78,6 +86,13 @@ def funnel(outcomes: Sequence[Outcome], findings: Sequence[Finding], answers: An
             name="label_kept",
             title="Valid, label kept",
             meaning="valid, and every validator says that it still shows the expected class",
+            of="confirmed failures judged",
+            rate=_share([_valid_and_kept(f) for f in whole]),
+        ),
+        Stage(
+            name="counts",
+            title="Counts",
+            meaning="steady, valid, and its label is kept",
             of="confirmed failures judged",
             rate=_share([f.counts for f in whole]),
         ),
@@ -110,6 +125,10 @@ def _by_people(findings: Sequence[Finding], answers: Answers) -> tuple[Stage, ..
             ),
         )
     )
+
+
+def _valid_and_kept(finding: Finding) -> bool:
+    return everyone_accepts(finding.verdicts, "image") and everyone_accepts(finding.verdicts, "label")
 
 
 def _share(passed: Sequence[bool]) -> Rate | None:

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from foible.digest import sha256
-from foible.errors import FoibleError
 from foible.images import Pixels, as_pixels, png, webp
 from foible.report.wording import UNKNOWN, count, decimal, percent
 from foible.store import Run
-from foible.types import Finding, Images
+from foible.store.pictures import decoded, pictures
+from foible.types import About, Finding, Images
 
 MOST = 200  # findings on one page
 BYTES = 8_000_000  # of pictures on one page
 LARGE = 96 * 96  # pixels from which a picture is inlined as WebP: the exact PNG is in the run folder
+QUESTIONS: dict[About, str] = {"image": "valid", "label": "label kept", "steadiness": "steady"}
 BRIGHTER, DARKER = (214, 48, 49), (33, 111, 219)
 
 
@@ -41,7 +41,7 @@ class Card:
     difference: str | None
     damage: tuple[str, ...]
     image: str
-    verdicts: tuple[str, ...]
+    verdicts: tuple[tuple[str, str], ...]
     first_of_pair: bool
 
     @property
@@ -77,10 +77,9 @@ def choose(pairs: Sequence[tuple[int, int, int]], most: int) -> list[tuple[int, 
 
 def card_of(run: Run, finding: Finding, first_of_pair: bool = False) -> Card:
     """One finding with its pictures read, compared and encoded."""
-    damage: list[str] = []
-    origin, failure = (_read(run, name, damage) for name in (finding.origin_image, finding.image))
-    if failure is not None and sha256(run.layout.folder / finding.image) != finding.image_sha256:
-        damage.append(f"{finding.image} has changed since it was found")
+    stored = pictures(run, finding)
+    origin = None if stored.origin is None else decoded(run, stored.origin)
+    failure = None if stored.failure is None else decoded(run, stored.failure)
     changed, largest = None, UNKNOWN
     if origin is not None and failure is not None:
         changed, largest = picture_uri(difference(origin, failure)), percent(float((failure - origin).abs().max()))
@@ -98,19 +97,14 @@ def card_of(run: Run, finding: Finding, first_of_pair: bool = False) -> Card:
         origin=None if origin is None else picture_uri(as_pixels(origin)),
         failure=None if failure is None else picture_uri(as_pixels(failure)),
         difference=changed,
-        damage=tuple(damage),
+        damage=stored.damage,
         image=finding.image,
-        verdicts=tuple(f"{v.validator}: {'yes' if v.accepted else 'no'} ({v.score:.2f})" for v in finding.verdicts),
+        verdicts=tuple(
+            (QUESTIONS[v.about], f"{'yes' if v.accepted else 'no'}, {v.validator} ({v.score:.2f})")
+            for v in finding.verdicts
+        ),
         first_of_pair=first_of_pair,
     )
-
-
-def _read(run: Run, name: str, damage: list[str]) -> Images | None:
-    try:
-        return run.image(name)
-    except (FoibleError, OSError) as error:
-        damage.append(error.message if isinstance(error, FoibleError) else f"image '{name}': {error}")
-        return None
 
 
 def difference(origin: Images, failure: Images) -> Pixels:

@@ -17,7 +17,13 @@ from foible.store.manifest import differences
 Origin = tuple[int, int]  # seed and attempt
 
 NO_CHANGE = ("name", "title", "seed", "attempts", "engine", "baseline")  # of what is searched from one origin
-DRAWN_FROM = ("domain", "classes", "generator")  # of the recipe: what an origin depends on, beside data and seed
+DRAWN_FROM = (
+    "domain",
+    "classes",
+    "targets",
+    "origins",
+    "generator",
+)  # of the recipe: what an origin depends on, beside data and seed
 
 
 @dataclass(frozen=True)

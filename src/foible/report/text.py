@@ -6,6 +6,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foible.plain import plain
 from foible.report.funnel import Stage
 from foible.report.summary import Summary
 from foible.report.wording import UNKNOWN, count, decimal, interval, of, p_value, percent, plural, state_text
@@ -55,19 +56,19 @@ def _parts(summary: Summary, page: Path | None, fancy: bool, bars: bool = False)
     facts, state = summary.facts, summary.facts.state
     styles = {"complete": "green", "running": "yellow"} if fancy else {}
     title = Text.assemble(
-        (facts.title, "bold"), "  ", (state, styles.get(state, "red" if fancy else "")), overflow="fold"
+        (plain(facts.title), "bold"), "  ", (plain(state), styles.get(state, "red" if fancy else "")), overflow="fold"
     )
     about = (
         f"{facts.classifier} on {facts.domain}, images from {facts.generator}, {facts.search} search with up to "
         f"{facts.budget_evaluations:,} evaluations per origin, seed {facts.seed}"
     )
-    parts: list[RenderableType] = ["", title, Text(about, style="dim" if fancy else "")]
+    parts: list[RenderableType] = ["", title, Text(plain(about), style="dim" if fancy else "")]
     if state != "complete":
-        parts.append(Text(state_text(state, facts.quoted_folder), style="yellow" if fancy else ""))
-    parts += ["", _funnel_table(summary, fancy, bars), "", *(Text(line) for line in _cost_lines(summary)), ""]
-    parts += [Text(line) for line in _confusion_lines(summary)]
+        parts.append(Text(plain(state_text(state, facts.quoted_folder)), style="yellow" if fancy else ""))
+    parts += ["", _funnel_table(summary, fancy, bars), "", *(Text(plain(line)) for line in _cost_lines(summary)), ""]
+    parts += [Text(plain(line)) for line in _confusion_lines(summary)]
     if page is not None:
-        parts += [Text.assemble("report       ", (str(page), "bold"))]
+        parts += [Text.assemble("report       ", (plain(str(page)), "bold"))]
     return parts
 
 
@@ -97,7 +98,7 @@ def _funnel_table(summary: Summary, fancy: bool, bars: bool) -> RenderableType:
             (summary.facts.search, rival.search),
             (f"{summary.facts.baseline} (baseline)", rival.baseline),
         ):
-            table.add_row(Text(name), f"{rate.count:,}", percent(rate.share), interval(rate), shared)
+            table.add_row(Text(plain(name)), f"{rate.count:,}", percent(rate.share), interval(rate), shared)
     return table
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from foible.metrics import Cost
 from foible.store import Run
 from foible.store.reader import FindingLine
-from foible.types import Arm, Status
+from foible.types import Arm, Status, everyone_accepts
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,6 @@ def trials(run: Run, arm: Arm = Arm.SEARCH) -> dict[int, Trial]:
 def _counts(found: Sequence[FindingLine]) -> bool | None:
     """Whether one of an origin's failures is accepted by everyone, about the image and about the label."""
     judged = [line for line in found if {v.about for v in line.verdicts} >= {"image", "label"}]
-    if any(all(v.accepted for v in line.verdicts) for line in judged):
+    if any(everyone_accepts(line.verdicts) for line in judged):
         return True
     return False if len(judged) == len(found) else None

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from foible.errors import RecipeError
+
+MOST = 1e9  # of anything: more is no limit at all
 NEEDED = frozenset({"network", "files", "memory"})
 """Without these a worker is a separate process but no sandbox."""
 
@@ -34,6 +37,14 @@ class Limits:
     load_seconds: float = 240.0
     cpu_seconds: float = 48 * 3600.0
     scratch_mb: float = 256.0
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MOST:
+                raise RecipeError(
+                    f"limit {name} = {value} is not a number above 0 and below {MOST:g}",
+                    "leave it out for the usual one, or raise it: --limit memory_gb=8",
+                )
 
 
 def lacking(active: dict[str, str]) -> list[str]:

@@ -23,6 +23,7 @@ import torch
 from numpy.typing import NDArray
 
 from foible.errors import ModelError
+from foible.plain import plain
 from foible.sandbox.channel import Arrays, Broken, Memory, receive, room, send
 from foible.sandbox.limits import Limits
 from foible.sandbox.process import SCRATCH_FULL
@@ -165,7 +166,7 @@ class Worker:
             os.close(handle)
         if "error" not in reply:
             return reply
-        text, hint = (_plain(str(reply.get(key, ""))) for key in ("error", "hint"))
+        text, hint = (plain(str(reply.get(key, ""))) for key in ("error", "hint"))
         if any(
             words in text for words in ("can't allocate memory", "MemoryError", "bad_alloc", "Cannot allocate memory")
         ):
@@ -211,12 +212,7 @@ def _last_line(path: Path) -> str:
             lines = opened.read().decode(errors="replace").strip().splitlines()
     except OSError:
         return ""
-    return _plain(lines[-1])[:300] if lines else ""
-
-
-def _plain(text: str) -> str:
-    """Text from the worker without anything a terminal would act on."""
-    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
+    return plain(lines[-1])[:300] if lines else ""
 
 
 def as_array(tensor: torch.Tensor) -> np.ndarray[Any, np.dtype[Any]]:

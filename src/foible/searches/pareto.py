@@ -10,7 +10,7 @@ Evolutionary Computation 6 (2002).
     crowded-comparison, select  survivors(scores, count), winners(...)
 
 1. The domination matrix of a lane is found once. Members that nobody dominates are front 0; the domination they exert
-   is taken away by one matrix product, and whoever is then free is front 1, and so on.
+   is taken away, row by row of the matrix, and whoever is then free is front 1, and so on.
 2. Inside a front, the crowding distance is the mean over objectives of the gap between both neighbours, in units of
    the front's extent; the ends of a front are infinitely far, so that they are kept.
 3. The next generation is filled front by front, and of the last one that fits the least crowded are taken.
@@ -46,19 +46,21 @@ def fronts(scores: Tensor, enough: int | None = None) -> Tensor:
 
     Args:
         scores: (lanes, members, objectives).
-        enough: stop when this many members of every lane have a front; the rest get the number of members.
+        enough: stop a lane when this many of its members have a front; the rest get the number of members.
     """
-    matrix = dominance(scores).float()
+    matrix = dominance(scores)
     lanes, members, _ = scores.shape
     dominators = matrix.sum(1)
     found = torch.full((lanes, members), members, dtype=torch.long, device=scores.device)
     wanted = members if enough is None else min(enough, members)
     for front in range(members):
-        free = (dominators == 0) & (found == members)
-        found[free] = front
-        if bool(((found < members).sum(1) >= wanted).all()):
+        short = (found < members).sum(1) < wanted
+        if not bool(short.any()):
             break
-        dominators = dominators - torch.bmm(free[:, None].float(), matrix)[:, 0]
+        free = (dominators == 0) & (found == members) & short[:, None]
+        found[free] = front
+        lane, member = free.nonzero(as_tuple=True)  # each row of the matrix is taken away once: N^2 work in all
+        dominators.index_add_(0, lane, matrix[lane, member].long(), alpha=-1)
     return found
 
 

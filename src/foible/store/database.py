@@ -84,10 +84,9 @@ def connect(path: Path, write: bool = False) -> sqlite3.Connection:
     """Open a run's database."""
     with database_errors(path):
         if not write:
-            connection = sqlite3.connect(
-                f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10, check_same_thread=False
-            )
-            refuse_other_format(path, connection)
+            connection = read_only(path)
+            if not refuse_other_format(path, connection):
+                raise StoreError(f"'{path.parent}' has only just begun: nothing is stored yet", "try again in a moment")
             return connection
         connection = sqlite3.connect(path, timeout=10)
         connection.execute("PRAGMA journal_mode=WAL")
@@ -95,18 +94,26 @@ def connect(path: Path, write: bool = False) -> sqlite3.Connection:
         verdict = connection.execute("PRAGMA quick_check").fetchone()[0]
         if verdict != "ok":
             raise sqlite3.DatabaseError(str(verdict).splitlines()[0])
+        connection.execute("PRAGMA trusted_schema=OFF")
         refuse_other_format(path, connection)
-        connection.executescript(SCHEMA)
-        connection.execute(f"PRAGMA user_version = {FORMAT}")
+        connection.executescript(f"BEGIN; {SCHEMA} PRAGMA user_version = {FORMAT}; COMMIT;")  # nobody sees a part of it
         return connection
 
 
-def refuse_other_format(path: Path, connection: sqlite3.Connection) -> None:
-    """A run of another release is named as such; an empty database is of any format."""
+def read_only(path: Path) -> sqlite3.Connection:
+    """Open any database for reading; what it defines itself, such as views, may call no function that does harm."""
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    connection = sqlite3.connect(address, uri=True, timeout=10, check_same_thread=False)
+    connection.execute("PRAGMA trusted_schema=OFF")
+    return connection
+
+
+def refuse_other_format(path: Path, connection: sqlite3.Connection) -> bool:
+    """A run of another release is named as such; gives whether there is a run at all."""
     (found,) = connection.execute("PRAGMA user_version").fetchone()
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if found == FORMAT or "outcomes" not in tables:
-        return
+        return "outcomes" in tables
     raise other_format(path.parent, found or 1)
 
 

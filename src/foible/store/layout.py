@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+
+from foible.errors import StoreError
+
+LEAVES = "this run was made or changed to reach files that are not its own: do not use it"
+LONGEST_NAME, LONGEST_PART = 1000, 200  # characters
+MOST_BYTES = 64 << 20  # of one stored picture: far more than any image of a domain
 
 
 @dataclass(frozen=True)
@@ -46,3 +52,43 @@ class Layout:
     def lock(self) -> Path:
         """Held by the one process that writes."""
         return self.folder / ".lock"
+
+
+def inside(folder: Path, name: str) -> Path:
+    """The path of a file that a database, manifest or archive names; refused when it is not within the folder.
+
+    Every stored name goes through here: a folder that came from elsewhere may name any file of this machine.
+    """
+    parts = PurePosixPath(name).parts
+    if not parts or PurePosixPath(name).is_absolute() or ".." in parts or "\\" in name or "\0" in name:
+        raise StoreError(f"'{name[:200]}' is not the name of a file of the run '{folder}'", LEAVES)
+    path = folder.joinpath(*parts)
+    if len(name) > LONGEST_NAME or max(map(len, parts)) > LONGEST_PART:
+        raise StoreError(f"'{name[:60]}...' is longer than the name of any file", LEAVES)
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise StoreError(f"'{name[:200]}' is a link that leaves the run '{folder}'", LEAVES)
+    if path.exists() and not path.is_file():
+        raise StoreError(f"'{name[:200]}' of the run '{folder}' is not a file", LEAVES)
+    return path
+
+
+def read_inside(folder: Path, name: str) -> bytes:
+    """The content of a file that a database names, after `inside`."""
+    path = inside(folder, name)
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise StoreError(f"'{name[:200]}' is larger than {MOST_BYTES >> 20} MB", "it is no picture of this run")
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise StoreError(f"'{name[:200]}' is missing", "copy the whole run folder again") from None
+    except OSError as error:
+        raise StoreError(f"'{name[:200]}' cannot be read: {error.strerror or error}", "check the disk") from error
+
+
+def no_links_outside(folder: Path) -> None:
+    """Refuse a run folder with a link to somewhere else in place of one of its files: reading or writing would follow."""
+    home = folder.resolve()
+    for place in (folder, folder / "surveys"):
+        for path in place.iterdir() if place.is_dir() else ():
+            if path.is_symlink() and not path.resolve().is_relative_to(home):
+                raise StoreError(f"'{path}' is a link that leaves the run", LEAVES)

@@ -9,12 +9,18 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from foible.errors import StoreError
 from foible.files import write_whole
 from foible.store.database import FORMAT, other_format
-from foible.store.layout import Layout
+from foible.store.layout import Layout, no_links_outside, read_inside
+
+# What readers rely on in a recipe, and what stands there where nothing is written.
+LONGEST_SIDE = 1 << 16
+TEXTS = {"name": "run", "title": "", "domain": ""}
+NUMBERS = ("attempts", "seed")
+PARTS = ("generator", "classifier", "search", "objective", "oracle", "baseline")
 
 
 class Manifest(BaseModel):
@@ -35,11 +41,43 @@ class Manifest(BaseModel):
     versions: dict[str, str]
     created: str
 
+    @field_validator("recipe")
+    @classmethod
+    def _whole_recipe(cls, recipe: dict[str, Any]) -> dict[str, Any]:
+        return recipe | _relied_on(recipe)
+
+    @field_validator("shape")
+    @classmethod
+    def _possible_shape(cls, shape: tuple[int, int, int]) -> tuple[int, int, int]:
+        if min(shape) < 1 or max(shape) > LONGEST_SIDE:
+            raise ValueError(f"no image has the shape {shape}")
+        return shape
+
     def identity(self) -> dict[str, Any]:
         """What must not change between a run and its resumption; how long and on what it computes may."""
         recipe = {k: v for k, v in self.recipe.items() if k != "engine"}
         recipe["budget"] = {k: v for k, v in recipe["budget"].items() if k != "seconds"}
         return {"recipe": recipe, "digests": self.digests, "data": self.data}
+
+
+def _relied_on(recipe: dict[str, Any]) -> dict[str, Any]:
+    """The values of a recipe that readers rely on; a value of another kind is damage."""
+    facts: dict[str, Any] = {key: recipe.get(key, default) for key, default in TEXTS.items()}
+    facts |= {key: recipe.get(key, 0) for key in NUMBERS}
+    facts |= {key: {"use": "?"} | dict(recipe.get(key) or {}) for key in PARTS}
+    facts["baseline"] = {"attempts": 0} | facts["baseline"]
+    facts["budget"] = {"evaluations": 0} | dict(recipe.get("budget") or {})
+    facts["validators"] = [{"use": "?"} | dict(part) for part in recipe.get("validators") or ()]
+    facts["classifiers"] = {str(k): {"use": "?"} | dict(v) for k, v in dict(recipe.get("classifiers") or {}).items()}
+    texts = [part["use"] for part in facts["classifiers"].values()]
+    texts += [facts[key] for key in TEXTS] + [facts[key]["use"] for key in PARTS]
+    texts += [part["use"] for part in facts["validators"]]
+    numbers = [facts[key] for key in NUMBERS] + [facts["baseline"]["attempts"], facts["budget"]["evaluations"]]
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError("a name in the recipe is not a text")
+    if not all(isinstance(number, int) and 0 <= number < 2**53 for number in numbers):
+        raise ValueError("a number in the recipe is not a whole number")
+    return facts
 
 
 def versions() -> dict[str, str]:
@@ -64,12 +102,13 @@ def read_manifest(folder: Path) -> Manifest:
         raise StoreError(
             f"'{folder}' is not a run folder: it has no manifest.json", "name the folder given to `foible run --out`"
         )
+    no_links_outside(folder)
     try:
-        facts = json.loads(layout.manifest.read_text())
+        facts = json.loads(read_inside(folder, layout.manifest.name))
         if isinstance(facts, dict) and isinstance(found := facts.get("format"), int) and found != FORMAT:
             raise other_format(folder, found)
         return Manifest(**facts)
-    except (ValidationError, ValueError, TypeError) as error:
+    except (ValidationError, ValueError, TypeError, RecursionError) as error:
         raise StoreError(
             f"'{layout.manifest}' is damaged: {error}", "restore it from a copy; images and database are untouched"
         ) from error

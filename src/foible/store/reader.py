@@ -12,8 +12,9 @@ from typing import Any
 from foible.errors import StoreError
 from foible.images import read_png
 from foible.store.database import WHOLE_FINDINGS, connect, database_errors, to_finding, to_outcome
-from foible.store.layout import Layout
+from foible.store.layout import Layout, inside
 from foible.store.manifest import Manifest, read_manifest
+from foible.store.sound import LARGEST, row_errors, sound_finding, sound_line, sound_outcome, sound_verdict
 from foible.types import Arm, Finding, Images, Outcome, Status, Verdict
 
 
@@ -62,33 +63,37 @@ class Run:
     def progress(self) -> dict[str, Any] | None:
         """The latest note of the process that writes: arm, share, evaluations, seconds, and the origins under way."""
         note = self.fact("progress")
-        return json.loads(note) if note else None
+        with row_errors("the progress", self.layout.folder):
+            return dict(json.loads(note)) if note else None
 
     def notes(self) -> list[str]:
         """What happened to the run that its numbers do not show, such as chunks that shrank."""
-        return list(json.loads(self.fact("notes") or "[]"))
+        with row_errors("the notes", self.layout.folder):
+            return [str(note) for note in json.loads(self.fact("notes") or "[]")]
 
     def outcomes(self, arm: Arm = Arm.SEARCH) -> Iterator[Outcome]:
         """How the attempts ended, in order."""
-        return map(to_outcome, self._rows("SELECT * FROM outcomes WHERE arm = ? ORDER BY attempt", arm))
+        for row in self._rows("SELECT * FROM outcomes WHERE arm = ? ORDER BY attempt", arm):
+            with row_errors(f"outcome {row['attempt']}", self.layout.folder):
+                outcome = to_outcome(row)
+                sound_outcome(outcome, len(self.classes))
+            yield outcome
 
     def findings(self, arm: Arm = Arm.SEARCH) -> Iterator[Finding]:
         """Confirmed failures, in order of attempt and number."""
-        return map(to_finding, self._rows(f"{WHOLE_FINDINGS} WHERE arm = ? ORDER BY attempt, number", arm))
+        return map(self._finding, self._rows(f"{WHOLE_FINDINGS} WHERE arm = ? ORDER BY attempt, number", arm))
 
     def index(self, arm: Arm = Arm.SEARCH) -> list[FindingLine]:
         """All findings in the order they were found, without latents and probabilities: quick for many thousands."""
         columns = "attempt, number, label, predicted, evaluations, latent_distance, verdicts"
         rows = self._rows(f"SELECT {columns} FROM findings WHERE arm = ? ORDER BY rowid", arm)
-        return [
-            FindingLine(**(dict(r) | {"verdicts": tuple(Verdict(**v) for v in json.loads(r["verdicts"]))}))
-            for r in rows
-        ]
+        return [self._line(row) for row in rows]
 
     def finding(self, attempt: int, arm: Arm = Arm.SEARCH, number: int = 0) -> Finding:
         """A failure found by one attempt: the first, or the one of this number."""
         query = f"{WHOLE_FINDINGS} WHERE arm = ? AND attempt = ? AND number = ?"
-        row = next(self._rows(query, arm, attempt, number), None)
+        asked = (n if 0 <= n <= LARGEST else -1 for n in (attempt, number))
+        row = next(self._rows(query, arm, *asked), None)
         if row is None:
             known = [
                 r["attempt"]
@@ -100,11 +105,11 @@ class Run:
                 f"'{self.layout.folder}' has no finding {attempt}{f'-{number}' if number else ''}",
                 f"the first ones are: {', '.join(map(str, known)) or 'none'}",
             )
-        return to_finding(row)
+        return self._finding(row)
 
     def image(self, name: str) -> Images:
         """An image (C, H, W) of the run, as stored in its PNG."""
-        return read_png(self.layout.folder / name, self.manifest.shape)
+        return read_png(inside(self.layout.folder, name), self.manifest.shape)
 
     def counts(self, arm: Arm = Arm.SEARCH) -> dict[Status, int]:
         """Number of attempts by how they ended."""
@@ -112,11 +117,24 @@ class Run:
         found = {r["status"]: r["n"] for r in rows}
         return {status: found.get(status, 0) for status in Status}
 
+    def _finding(self, row: sqlite3.Row) -> Finding:
+        with row_errors(f"finding {row['attempt']}", self.layout.folder):
+            return sound_finding(to_finding(row), len(self.classes))
+
+    def _line(self, row: sqlite3.Row) -> FindingLine:
+        with row_errors(f"finding {row['attempt']}", self.layout.folder):
+            verdicts = tuple(sound_verdict(Verdict(**v)) for v in json.loads(row["verdicts"]))
+            line = FindingLine(**(dict(row) | {"verdicts": verdicts}))
+            sound_line(vars(line), len(self.classes))
+            return line
+
     def _rows(self, query: str, *values: object) -> Iterator[sqlite3.Row]:
         with database_errors(self.layout.database):
             cursor = self.database.cursor()
             cursor.row_factory = sqlite3.Row
-            yield from cursor.execute(query, values)
+            cursor.execute(query, values)
+            while some := cursor.fetchmany(100):
+                yield from some
 
 
 def open_run(folder: str | Path) -> Run:

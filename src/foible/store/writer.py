@@ -17,8 +17,9 @@ from foible.digest import sha256
 from foible.errors import RecipeError, StoreError
 from foible.files import disk_errors, write_whole
 from foible.store.database import connect, database_errors, insert, insert_finding, outcome_row
-from foible.store.layout import Layout
+from foible.store.layout import Layout, inside
 from foible.store.manifest import Manifest, differences, now, read_manifest, write_manifest
+from foible.store.seal import seal
 from foible.types import Arm, Finding, Outcome, State
 
 
@@ -49,6 +50,7 @@ class RunWriter:
     def _settle(self, manifest: Manifest) -> Manifest:
         if not self.layout.manifest.exists():
             write_manifest(self.layout, manifest)
+            seal(self.layout.manifest)
             return manifest
         before = read_manifest(self.layout.folder)
         changed = differences(before.identity(), manifest.identity())
@@ -115,7 +117,7 @@ class RunWriter:
 
     def _write_image(self, name: str, content: bytes, digest: str) -> None:
         """Write a file whole, and make sure that what is on the disk is what was meant."""
-        path = self.layout.folder / name
+        path = inside(self.layout.folder, name)
         write_whole(path, content)
         with disk_errors(path):
             written = sha256(path)

@@ -12,17 +12,19 @@ import numpy as np
 import torch
 
 from foible.domains import RealImages, load_domain, real_images
-from foible.errors import FoibleError, RecipeError
+from foible.errors import FoibleError, RecipeError, StoreError
 from foible.files import write_whole
 from foible.images import as_pixels
 from foible.report.gallery import picture_uri
 from foible.store import Run
 from foible.store.manifest import now
+from foible.store.pictures import decoded
+from foible.store.pictures import pictures as failure_and_origin
 from foible.survey.answer_file import SAID, columns
 from foible.survey.choices import choices, scale
 from foible.survey.key import Asks, Key, Question, save_key
 from foible.survey.select import CHECKS_PER_IMAGE, Order, select, spread_checks
-from foible.types import Images
+from foible.types import Finding, Images
 
 
 @dataclass(frozen=True)
@@ -79,12 +81,23 @@ def make_survey(
             finding = run.finding(next(findings).attempt)
             label, other = finding.label, finding.predicted
             question = Question(attempt=finding.attempt)
-            pictures.append(run.image(finding.image))
+            pictures.append(_picture(run, finding))
         questions.append(_about_two(question, label, other, len(run.classes), rng) if ratings else question)
     key = _key(run, questions, order, seed, "ratings" if ratings else "class")
     save_key(run.layout, key)
     write_whole(out, _page(run, key, pictures))
     return Survey(key.survey, out, len(chosen), len(picks))
+
+
+def _picture(run: Run, finding: Finding) -> Images:
+    """A finding's image, when it is the one that was stored."""
+    stored = failure_and_origin(run, finding)
+    if stored.failure is None:
+        raise StoreError(
+            f"finding {finding.attempt}: {stored.damage[0]}",
+            f"drop what is damaged with: foible resume {run.layout.folder} --repair",
+        )
+    return decoded(run, stored.failure)
 
 
 def _about_two(question: Question, label: int, other: int | None, classes: int, rng: np.random.Generator) -> Question:

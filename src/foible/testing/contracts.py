@@ -18,6 +18,8 @@ from foible.seeding import Streams
 from foible.testing.toys import ToyClassifier, ToyGenerator
 from foible.types import Capability, Feedback, Proposal, Starts, State
 
+COLUMNS = 3  # of the toy objective, all the same
+
 
 class SearchContract:
     """What the engine relies on in every search."""
@@ -249,13 +251,14 @@ def play(search: Any, lanes: Lanes, rounds: int, state: State | None = None) -> 
 
 
 def toy_feedback(proposal: Proposal, lanes: Lanes) -> Feedback:
-    """Margins under the toy classifier, and their gradients."""
+    """Margins under the toy classifier, and their gradients; as many columns as any built-in search reads."""
     labels = lanes.starts.labels[proposal.lanes, proposal.origins]
     latents = proposal.latents.detach().requires_grad_()
     margins = margin(ToyClassifier()(ToyGenerator().decode(latents, labels)), labels)
     (slopes,) = torch.autograd.grad(margins.sum(), latents)
     margins = margins.detach()
-    return Feedback(margins[:, None], margins < 0, torch.ones(len(margins), dtype=torch.long), slopes[:, None])
+    scores, gradients = torch.stack([margins] * COLUMNS, 1), torch.stack([slopes] * COLUMNS, 1)
+    return Feedback(scores, margins < 0, torch.ones(len(margins), dtype=torch.long), gradients)
 
 
 def same(first: torch.Tensor, second: torch.Tensor) -> bool:

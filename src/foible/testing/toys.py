@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -69,18 +70,34 @@ class ToyEncoder(ToyGenerator):
 
 
 class ToyClassifier:
-    """Scores are ten times the mean brightness of each bar."""
+    """Scores are ten times the mean brightness of each bar.
 
-    offers = frozenset({Capability.GRADIENT})
+    Args:
+        name: what it is called.
+        bias: added to the score of the left bar, so that two of them can disagree.
+    """
 
-    def __init__(self, name: str = "toy-classifier") -> None:
-        self.name = name
+    offers = frozenset({Capability.GRADIENT, Capability.ACTIVATIONS})
+
+    def __init__(self, name: str = "toy-classifier", bias: float = 0.0) -> None:
+        self.name, self.bias = name, bias
         self.classes = CLASSES
 
     def __call__(self, images: Images) -> Tensor:
         """Logits (N, 3)."""
-        scores: Tensor = 10 * images.mean((1, 2)).unflatten(1, (3, 2)).mean(2)
-        return scores
+        return self.inspect(images, ())[0]
+
+    def layers(self) -> tuple[str, ...]:
+        """One layer: the brightness of the bars."""
+        return ("bars",)
+
+    def inspect(self, images: Images, layers: Sequence[str]) -> tuple[Tensor, Mapping[str, Tensor]]:
+        """Logits (N, 3) and the mean brightness of each bar (N, 3)."""
+        bars: Tensor = images.mean((1, 2)).unflatten(1, (3, 2)).mean(2)
+        scores = 10 * bars
+        if self.bias:
+            scores = scores + torch.tensor([self.bias, 0.0, 0.0], dtype=scores.dtype)
+        return scores, dict.fromkeys(layers, bars)
 
 
 def write_toy_images(root: Path, per_class: int = 4) -> Path:

@@ -1,10 +1,11 @@
-"""Fit a judge: from reference classifiers and real images to a file that says which failures count.
+"""Fit a judge: from reference classifiers, readers and real images to a file that says which failures count.
 
-1. Real training images give the places of the classes among the panel's features.
+1. Real training images give the places of the classes among the panel's features, typical outlines, and what readers that
+   must learn the classes learn.
 2. Held-out images are dealt into three parts. On the first: temperatures, what is usual, and the head that tells real
-   images (plain and mildly changed) from made-up invalid ones of the kinds `FITTED` and from other domains' images.
-3. On the second: the weights of the evidence, with kinds that the head has not seen (`WEIGHED`), and where the line is.
-4. On the third: the figures in the card, with kinds that nothing has seen (`MEASURED`).
+   images (plain and mildly changed) from made-up invalid ones.
+3. On the second: the weights of the evidence, with good and bad images near the line (`plausible`), and where the line is.
+4. On the third: the figures in the card.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field
@@ -23,18 +24,23 @@ from foible.domains import Domain, RealImages, load_domain, real_images
 from foible.errors import RecipeError
 from foible.training.augment import Augmentation
 from foible.training.foreign import foreign_images
-from foible.training.invalid import FITTED, MEASURED, WEIGHED, Kind, mixture
-from foible.training.judge_figures import figures, second_thought, wrong_at_random
-from foible.training.regression import head_for, places_of_classes, temperatures_for, weights_for
+from foible.training.invalid import FITTED, Kind, mixture
+from foible.training.judge_figures import figures
+from foible.training.plausible import bad_kinds, good_kinds
+from foible.training.regression import head_for, places_of_classes, probe, temperatures_for, typical_shapes
+from foible.training.weigh import Shown, companies, show, weigh
 from foible.types import Images
-from foible.validators.fitted import Fitted, references
-from foible.validators.judge import image_evidence, label_evidence
+from foible.validators.evidence import EMBEDDED, Scale
+from foible.validators.fitted import Fitted, crew, references
 from foible.validators.panel import Panel, Sight
-from foible.validators.parts import Fusion, Head, ImageFusion, LabelFusion
+from foible.validators.quality import Quality
+from foible.validators.readers import available, reader
 from foible.validators.scored import Percentile
+from foible.validators.shapes import outlines
 from foible.validators.usual import some
 
-F = TypeVar("F", bound=Fusion)
+BAD = ("twisted", "far decodes", "far samples", "dark", "flat", "blurred", "nonsense", "foreign")
+OTHER_DATA = 3000  # real training images from which a reader learns the classes
 
 
 class JudgeSettings(BaseModel):
@@ -44,12 +50,17 @@ class JudgeSettings(BaseModel):
 
     foreign: tuple[str, ...] = ("mnist", "fashion")  # domains whose sample images are invalid here
     augment: Augmentation = Augmentation()  # mild changes after which an image is still valid and keeps its label
-    kept: int = Field(64, ge=2)  # directions of the panel's features
+    kept: int = Field(64, ge=2)  # directions of the panel's features, and of outlines
     hidden: int = Field(32, ge=1)  # units of the head
-    training: int = Field(12_000, ge=100)  # real training images that place the classes
-    held_out: int = Field(10_000, ge=100)  # real test images, dealt 2 : 1 : 2
-    called_invalid: float = Field(0.006, gt=0, lt=0.5)  # real images that the line of validity turns away
-    called_changed: float = Field(0.004, gt=0, lt=0.5)  # real images that the line of kept labels turns away
+    outlines: int = Field(150, ge=1)  # typical ones of a class
+    upright: bool = False  # images are light drawings, set upright before outlines are compared
+    use: tuple[str, ...] = EMBEDDED  # columns of the table that have a say; those of readers always have one
+    bad: tuple[str, ...] = BAD  # kinds of images that are invalid here
+    same: dict[str, tuple[str, ...]] = {}  # classes that a bad kind leaves as good as they were
+    each: int = Field(100, ge=10)  # images of every kind
+    training: int = Field(5_000, ge=100)  # real training images that place the classes
+    held_out: int = Field(5_000, ge=100)  # real test images, dealt 2 : 1 : 2
+    called_invalid: float = Field(0.012, gt=0, lt=0.5)  # real images that the line of validity turns away
 
 
 class Deck:
@@ -70,77 +81,83 @@ class Deck:
 
 
 def fit_judge(domain: Domain, settings: JudgeSettings, data: str | Path | None, seed: int) -> Fitted:
-    """A judge for a domain whose reference classifiers are there."""
+    """A judge for a domain whose reference classifiers are there; the domain's readers take part if all are installed."""
     if not domain.references:
         raise RecipeError(
             f"domain '{domain.name}' names no reference classifiers",
             "train two or three with `foible train classifier`, and list the files under references in the domain file",
         )
-    classifiers, digests = references(domain.references)
-    panel = Panel(classifiers)
+    if unknown := sorted(set(settings.use) - set(EMBEDDED)):
+        raise RecipeError(f"there is no evidence '{unknown[0]}'", f"there is: {', '.join(EMBEDDED)}")
     training, testing = real_images(domain, data, "train"), real_images(domain, data, "test")
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        index = some(training, settings.training, seed)
-        real = _sights(panel, training, index)
-        closeness = places_of_classes(real.features, training.labels[index], len(domain.classes), settings.kept)
-
         first, second, _ = (Deck(testing, i, settings.augment) for i in dealt(testing, settings.held_out, seed))
-        panel.temperatures = temperatures_for(panel.passes(first.images)[0], first.labels)
-        plain = panel(first.images)
-        usual = Percentile.of(closeness(plain))
-        strangers = foreign_images(settings.foreign, domain.shape, len(first.labels) // 4)
-        nonsense = torch.cat([first.invalid(FITTED), first.invalid(FITTED), strangers])
-        good = torch.cat([plain.features, panel(first.mild()).features])
-        head: Head = head_for(
-            closeness.place(torch.cat([good, panel(nonsense).features])),
-            _truth(len(good), len(nonsense)),
-            settings.hidden,
-            seed,
-        )
-
-        unweighed = Fitted(panel, closeness, usual, head, _none(ImageFusion, 3), _none(LabelFusion, 2), {}, digests)
-        return _weighed(unweighed, second, settings)
+        parts = _without_weights(domain, settings, training, first, seed)
+        good, bad = near_the_line(parts, domain, settings, second)
+        real = parts.witnesses(parts.readers).raw(second.images)
+        return weigh(parts, good, bad, settings.use, real, settings.called_invalid)
 
 
-def _weighed(parts: Fitted, deck: Deck, settings: JudgeSettings) -> Fitted:
-    """Weights of the evidence, and where the line is drawn."""
-    shown = (deck.images, deck.mild(), deck.invalid(WEIGHED), deck.invalid(WEIGHED))
-    sights = [parts.panel(images) for images in shown]
-    evidence = torch.cat([image_evidence(parts, s) for s in sights])
-    image = ImageFusion(*weights_for(evidence, _truth(len(evidence) // 2, len(evidence) // 2)))
-    image = strict(image, image_evidence(parts, sights[0]), settings.called_invalid)
-    validity = [image(image_evidence(parts, s)) for s in sights]
-    cases = [
-        (sights[0], deck.labels, validity[0]),
-        (sights[1], deck.labels, validity[1]),
-        (sights[0], other_labels(sights[0], deck.labels), validity[0]),
-        (sights[2], deck.labels, validity[2]),
-    ]
-    evidence = torch.cat([label_evidence(*case) for case in cases])
-    label = LabelFusion(*weights_for(evidence, _truth(len(evidence) // 2, len(evidence) // 2)))
-    label = strict(label, label_evidence(*cases[0]), settings.called_changed)
-    return replace(parts, image=image, label=label, thresholds={"image": 0.5, "label": 0.5})
+def _without_weights(domain: Domain, settings: JudgeSettings, training: RealImages, first: Deck, seed: int) -> Fitted:
+    """Everything but the weights of the evidence."""
+    classifiers, digests = references(domain.references)
+    panel, index = Panel(classifiers), some(training, settings.training, seed)
+    real, labels = _sights(panel, training, index), training.labels[index]
+    closeness = places_of_classes(real.features, labels, len(domain.classes), settings.kept)
+    drawn = torch.cat([outlines(training.images(part), settings.upright) for part in index.split(1000)])
+    shapes = typical_shapes(drawn, labels, settings.kept, settings.outlines, settings.upright, seed)
+    panel.temperatures = temperatures_for(panel.passes(first.images)[0], first.labels)
+    plain = panel(first.images)
+    strangers = foreign_images(settings.foreign, domain.shape, len(first.labels) // 4)
+    nonsense = torch.cat([first.invalid(FITTED), first.invalid(FITTED), strangers])
+    kept = torch.cat([plain.features, panel(first.mild()).features])
+    places = closeness.place(torch.cat([kept, panel(nonsense).features]))
+    head = head_for(places, _truth(len(kept), len(nonsense)), settings.hidden, seed)
+    few = slice(0, 2 * settings.each)
+    quality = Quality.of(torch.cat([k(first.images[few], first.labels[few]) for k in good_kinds(domain).values()]))
+    parts = Fitted(
+        panel, closeness, Percentile.of(closeness(plain)), head, shapes, quality, _no_scale(),
+        available(domain.readers), {}, {}, domain.classes, digests,
+    )  # fmt: skip
+    parts = replace(parts, learnt=_lessons(parts, domain, settings, training, first))
+    return replace(parts, scale=Scale.of(parts.witnesses(parts.readers).raw(first.images[: 6 * settings.each]).table))
 
 
-def strict(fusion: F, evidence: Tensor, rejected: float) -> F:
-    """The same fusion with its bias moved: one half becomes as strict as it may be with this share of real images lost.
+def _lessons(
+    parts: Fitted, domain: Domain, settings: JudgeSettings, training: RealImages, first: Deck
+) -> dict[str, dict[str, Tensor]]:
+    """What readers that do not know the classes learn of them, and of good and bad images."""
+    learnt = {}
+    for key in parts.readers:
+        looking = reader(key, domain.classes)
+        if not looking.learns:
+            continue
+        index = some(training, OTHER_DATA, 1)
+        classes, classes_bias = probe(looking.look(training.images(index)), training.labels[index])
+        images, labels = first.images[: 2 * settings.each], first.labels[: 2 * settings.each]
+        made = [[looking.look(k(images, labels)) for k in kinds.values()] for kinds in _kinds(domain, settings)]
+        shown = torch.cat([torch.cat(m) for m in made])
+        valid, valid_bias = probe(shown, _truth(*(sum(map(len, m)) for m in made)))
+        learnt[key] = {"classes": classes, "classes_bias": classes_bias, "valid": valid[0], "valid_bias": valid_bias[0]}
+    return learnt
 
-    It is never made milder.
 
-    Args:
-        fusion: weights of the evidence.
-        evidence: that of real images (N, evidence).
-        rejected: share of them that may score below one half.
-    """
-    margin = (evidence @ fusion.weights + fusion.bias).quantile(rejected).clamp_min(0)
-    return replace(fusion, bias=fusion.bias - margin)
+def near_the_line(
+    parts: Fitted, domain: Domain, settings: JudgeSettings, deck: Deck
+) -> tuple[dict[str, Shown], dict[str, Shown]]:
+    """Good and bad images near the line, made of a deck's real ones, with the evidence on them."""
+    good, bad = _kinds(domain, settings)
+    same = {kind: [domain.class_index(name) for name in names] for kind, names in settings.same.items()}
+    made = [show(parts, kinds, deck.images, deck.labels, settings.each, same) for kinds in (good, bad)]
+    return made[0], made[1]
 
 
-def other_labels(sight: Sight, labels: Tensor) -> Tensor:
-    """A wrong label for every image: in turn the panel's second thought, and any other class."""
-    turn = torch.arange(len(labels)) % 2 == 0
-    return torch.where(turn, second_thought(sight, labels), wrong_at_random(labels, sight.votes.shape[1]))
+def _kinds(domain: Domain, settings: JudgeSettings) -> tuple[dict[str, Kind], dict[str, Kind]]:
+    bad = bad_kinds(domain, settings.bad)
+    if "foreign" in settings.bad and settings.foreign:
+        bad["foreign"] = lambda images, _: foreign_images(settings.foreign, domain.shape, len(images))
+    return good_kinds(domain) | {"mild": lambda images, _: settings.augment(images)}, bad
 
 
 def dealt(data: RealImages, count: int, seed: int) -> list[Tensor]:
@@ -159,19 +176,23 @@ def _truth(good: int, bad: int) -> Tensor:
     return torch.cat([torch.ones(good), torch.zeros(bad)])
 
 
-def _none(kind: Any, evidence: int) -> Any:
-    return kind(torch.zeros(evidence), torch.zeros(()))
+def _no_scale() -> Scale:
+    return Scale(torch.zeros(()), torch.ones(()))
 
 
 def measured(
     parts: Fitted, domain: Domain, settings: JudgeSettings, data: str | Path | None, seed: int
-) -> dict[str, float]:
-    """Figures on the third part of the held-out images."""
+) -> dict[str, dict[str, float]]:
+    """Figures on the third part of the held-out images, by the readers that are there."""
     testing = real_images(domain, data, "test")
     with torch.random.fork_rng():
         torch.manual_seed(seed + 1)
         deck = Deck(testing, dealt(testing, settings.held_out, seed)[2], settings.augment)
-        return figures(parts, deck.images, deck.labels, deck.invalid(MEASURED))
+        good, bad = near_the_line(parts, domain, settings, deck)
+        real = parts.witnesses(parts.readers).raw(deck.images)
+        return {
+            crew(present): figures(parts, present, real, deck.labels, good, bad) for present in companies(parts.readers)
+        }
 
 
 def judge_for(recipe: Any, data: str | Path | None) -> tuple[Fitted, dict[str, float], float]:
@@ -179,4 +200,9 @@ def judge_for(recipe: Any, data: str | Path | None) -> tuple[Fitted, dict[str, f
     begin = time.perf_counter()
     domain, settings = load_domain(recipe.domain), JudgeSettings(**recipe.network)
     parts = fit_judge(domain, settings, data, recipe.fit.seed)
-    return parts, measured(parts, domain, settings, data, recipe.fit.seed), time.perf_counter() - begin
+    worth = measured(parts, domain, settings, data, recipe.fit.seed)
+    short = {
+        company: {"validity_auc": round(f["validity_auc"], 4), "judge_accuracy": round(f["judge_accuracy"], 4)}
+        for company, f in worth.items()
+    }
+    return replace(parts, worth=short), worth[crew(parts.readers)], time.perf_counter() - begin

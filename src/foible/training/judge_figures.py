@@ -2,48 +2,61 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
 
 from foible.metrics import auc
-from foible.types import Images
-from foible.validators.fitted import Fitted
-from foible.validators.judge import image_evidence, label_evidence
-from foible.validators.panel import Sight
+from foible.training.weigh import Shown, part_of, scaled
+from foible.validators.evidence import Evidence
+from foible.validators.fitted import Fitted, crew
+from foible.validators.parts import kept_score
 
 
-def figures(parts: Fitted, images: Images, labels: Tensor, invalid: Images) -> dict[str, float]:
-    """Areas under the curve, error rates at the thresholds, and cost.
+def figures(
+    parts: Fitted,
+    present: Sequence[str],
+    real: Evidence,
+    labels: Tensor,
+    good: Mapping[str, Shown],
+    bad: Mapping[str, Shown],
+) -> dict[str, float]:
+    """Areas under the curve and error rates at the line; `validity_auc` is of good against bad images near the line.
 
     Args:
         parts: the judge.
-        images: real images that it has not seen.
+        present: the readers that are there.
+        real: raw evidence of real images that it has not seen.
         labels: their classes.
-        invalid: images without a class, of kinds that it has not seen.
+        good: images near the line that are valid.
+        bad: images near the line that are not.
     """
-    begin = time.perf_counter()
-    real = parts.panel(images)
-    validity = parts.image(image_evidence(parts, real))
-    kept = parts.label(label_evidence(real, labels, validity))
-    seconds = time.perf_counter() - begin
-    nonsense = parts.panel(invalid)
-    invalidity = parts.image(image_evidence(parts, nonsense))
-    relabelled = parts.label(label_evidence(real, wrong_at_random(labels, real.votes.shape[1]), validity))
-    runner_up = parts.label(label_evidence(real, second_thought(real, labels), validity))
-    image, label = parts.thresholds["image"], parts.thresholds["label"]
+    weighing, classifiers = parts.weighings[crew(present)], len(parts.panel.members)
+
+    def valid(evidence: Evidence) -> Tensor:
+        return weighing.validity(scaled(parts, evidence, present))
+
+    validity = valid(real)
+    classes = weighing.classes(part_of(real, parts.readers, present, classifiers).sources)
+    near, far = (torch.cat([valid(s.evidence) for s in kinds.values()]) for kinds in (good, bad))
+    wrong = {
+        "relabelled": kept_score(validity, classes, wrong_at_random(labels, classes.shape[1])),
+        "runner_up": kept_score(validity, classes, second_thought(classes, labels)),
+    }
+    kept = kept_score(validity, classes, labels)
+    panel = real.sources[:, 0].argmax(1)
     return {
-        "validity_auc": _auc(validity, invalidity),
-        "real_called_invalid": _share(validity < image),
-        "invalid_called_valid": _share(invalidity >= image),
-        "kept_auc": _auc(kept, relabelled),
-        "kept_auc_runner_up": _auc(kept, runner_up),
-        "real_kept": _share(kept >= label),
-        "relabelled_called_kept": _share(relabelled >= label),
-        "runner_up_called_kept": _share(runner_up >= label),
-        "panel_accuracy": _share(real.votes.argmax(1) == labels),
-        "judge_ms": 1000 * seconds / len(images),
+        "validity_auc": area(near, far),
+        "real_called_invalid": share(validity < 0.5),
+        "good_called_invalid": share(near < 0.5),
+        "invalid_called_valid": share(far >= 0.5),
+        "kept_auc": area(kept, wrong["relabelled"]),
+        "kept_auc_runner_up": area(kept, wrong["runner_up"]),
+        "real_kept": share(kept >= 0.5),
+        **{f"{k}_called_kept": share(w >= 0.5) for k, w in wrong.items()},
+        "panel_accuracy": share(panel == labels),
+        "judge_accuracy": share(classes.argmax(1) == labels),
     }
 
 
@@ -52,16 +65,18 @@ def wrong_at_random(labels: Tensor, classes: int) -> Tensor:
     return (labels + torch.randint(1, classes, labels.shape)) % classes
 
 
-def second_thought(sight: Sight, labels: Tensor) -> Tensor:
-    """The class that the panel thinks likeliest after the right one: the hardest wrong label."""
-    return sight.votes.scatter(1, labels[:, None], -1.0).argmax(1)
+def second_thought(classes: Tensor, labels: Tensor) -> Tensor:
+    """The class that is likeliest after the right one (N,), by probabilities (N, classes): the hardest wrong label."""
+    return classes.scatter(1, labels[:, None], -1.0).argmax(1)
 
 
-def _auc(good: Tensor, bad: Tensor) -> float:
+def area(good: Tensor, bad: Tensor) -> float:
+    """Area under the curve of scores that should be high for good images."""
     value = auc(torch.cat([good, bad]).tolist(), [True] * len(good) + [False] * len(bad))
     assert value is not None
     return value
 
 
-def _share(hits: Tensor) -> float:
+def share(hits: Tensor) -> float:
+    """Share of true ones."""
     return float(hits.float().mean())

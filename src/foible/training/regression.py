@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -12,8 +13,11 @@ from torch.nn import functional
 
 from foible.errors import MissingExtra
 from foible.validators.parts import Closeness, Head, squashed
+from foible.validators.shapes import Shapes
 
 HELD_BACK = 0.01  # inverse strength of the penalty on weights
+HALF = 500.0  # what all good kinds together count, and all bad ones
+PROBE = 0.003
 
 
 def temperatures_for(logits: Tensor, labels: Tensor) -> Tensor:
@@ -60,25 +64,60 @@ def head_for(places: Tensor, valid: Tensor, hidden: int, seed: int) -> Head:
     return Head(inner, inner_bias, outer, outer_bias)
 
 
-def weights_for(evidence: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
-    """Weights (evidence,) and bias of a logistic regression; no evidence may speak against itself.
+def nonnegative(tables: Sequence[Tensor], truth: Sequence[float], asked: Tensor) -> tuple[Tensor, Tensor]:
+    """Weights (columns,) and bias of a logistic regression on kinds of images; no evidence may speak against itself.
 
-    It is held back strongly, in units of the spread among good images: made-up bad images are so easy to tell that a free
-    regression would stake everything on whichever evidence happens to tell these ones best.
+    It is held back strongly: made-up bad images are so easy to tell that a free regression would stake everything on
+    whichever evidence happens to tell these ones best.
+
+    Args:
+        tables: evidence (N, columns) of every kind; all kinds of one truth count the same together.
+        truth: 1 for a good kind, 0 for a bad one.
+        asked: columns (columns,) that may have a weight at all.
     """
     _needs_sklearn()
     from sklearn.linear_model import LogisticRegression
 
-    unit = evidence[truth == 1].std(0).clamp_min(1e-6)
-    used = torch.ones(evidence.shape[1], dtype=torch.bool)
+    counts = {t: truth.count(t) for t in set(truth)}
+    shares = [HALF / counts[t] / len(table) for table, t in zip(tables, truth, strict=True)]
+    share = torch.cat([torch.full((len(table),), s) for table, s in zip(tables, shares, strict=True)]).numpy()
+    answers = torch.cat([torch.full((len(table),), t) for table, t in zip(tables, truth, strict=True)]).long().numpy()
+    shown, used = torch.cat(list(tables)), asked.clone()
     while True:  # drop what would get a negative weight: it only corrects another one's excess
-        shown = (evidence / unit)[:, used].numpy()
-        fit = LogisticRegression(C=HELD_BACK, class_weight="balanced").fit(shown, truth.long().numpy())
+        fit = LogisticRegression(C=HELD_BACK).fit(shown[:, used].numpy(), answers, sample_weight=share)
         if (fit.coef_[0] >= 0).all():
-            weights = torch.zeros(evidence.shape[1])
+            weights = torch.zeros(shown.shape[1])
             weights[used] = torch.tensor(fit.coef_[0], dtype=torch.float32)
-            return weights / unit, torch.tensor(fit.intercept_[0], dtype=torch.float32)
+            return weights, torch.tensor(fit.intercept_[0], dtype=torch.float32)
         used[used.nonzero()[:, 0][int(fit.coef_[0].argmin())]] = False
+
+
+def typical_shapes(outlines: Tensor, labels: Tensor, kept: int, each: int, upright: bool, seed: int) -> Shapes:
+    """Typical outlines of every class, from those of real images (N, size)."""
+    _needs_sklearn()
+    from sklearn.cluster import MiniBatchKMeans
+    from sklearn.decomposition import PCA
+
+    kept = min(kept, outlines.shape[1], len(outlines) - 1)
+    main = PCA(kept, svd_solver="full").fit(outlines.double().numpy())
+    middle = torch.tensor(main.mean_, dtype=torch.float32)
+    directions = torch.tensor(main.components_.T, dtype=torch.float32)
+    places, typical = (outlines - middle) @ directions, []
+    for name in labels.unique().tolist():
+        mine = places[labels == name].numpy()
+        grouped = MiniBatchKMeans(min(each, len(mine)), random_state=seed, n_init=1, batch_size=2048).fit(mine)
+        typical.append(torch.tensor(grouped.cluster_centers_, dtype=torch.float32))
+    return Shapes(middle, directions, torch.cat(typical), torch.tensor(float(upright)))
+
+
+def probe(features: Tensor, truth: Tensor, strength: float = PROBE) -> tuple[Tensor, Tensor]:
+    """Weights and bias of a linear probe on features (N, size): which class (or 0 / 1) is it?"""
+    _needs_sklearn()
+    from sklearn.linear_model import LogisticRegression
+
+    unit = features.std(0).clamp_min(1e-3)
+    fit = LogisticRegression(C=strength, max_iter=300).fit((features / unit).numpy(), truth.long().numpy())
+    return torch.tensor(fit.coef_, dtype=torch.float32) / unit, torch.tensor(fit.intercept_, dtype=torch.float32)
 
 
 def _needs_sklearn() -> None:

@@ -15,11 +15,12 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from foible.errors import FoibleError, StoreError
+from foible.ui.discretion import Discretion
 from foible.ui.guard import Guard
 from foible.ui.jobs import Jobs
 from foible.ui.offers import make_offers
 from foible.ui.pages import browse, compare, export, finding, home, judge, login, pictures, setup, watch
-from foible.ui.render import HERE, Bench, page
+from foible.ui.render import HERE, Bench, bench, page
 from foible.ui.sessions import Sessions
 from foible.ui.shelf import Shelf
 from foible.ui.workshop import Workshop
@@ -59,6 +60,7 @@ def create_app(settings: Settings) -> Starlette:
     @asynccontextmanager
     async def lifespan(_: Starlette):  # type: ignore[no-untyped-def]
         yield
+        app.state.bench.probing.close()
         sessions.close()
 
     app = Starlette(
@@ -70,10 +72,13 @@ def create_app(settings: Settings) -> Starlette:
                 hosts=None if settings.password else LOOPBACK,
             )
         ],
-        exception_handlers={FoibleError: _explained, HTTPException: _not_found},
+        exception_handlers={FoibleError: _explained, HTTPException: _not_found, Exception: _unexpected},
         lifespan=lifespan,
     )
-    app.state.bench = Bench(shelf, Jobs(shelf), sessions, Workshop(), offers, settings.largest_upload)
+    discreet = Discretion.about(sessions.folder, settings.runs)
+    app.state.bench = Bench(
+        shelf, Jobs(shelf, discreet), sessions, Workshop(), offers, settings.largest_upload, discreet=discreet
+    )
     return app
 
 
@@ -81,9 +86,18 @@ def _explained(request: Request, error: Exception) -> Response:
     """An error that the user can put right, as a page; as JSON for scripts."""
     assert isinstance(error, FoibleError)
     status = 404 if isinstance(error, StoreError) else 400
+    discreet = bench(request).discreet
+    said = {"message": discreet(error.message), "hint": discreet(error.hint)}
     if "application/json" in request.headers.get("accept", ""):
-        return JSONResponse({"message": error.message, "hint": error.hint}, status_code=status)
-    return page("error", status, title="This did not work", message=error.message, hint=error.hint)
+        return JSONResponse(said, status_code=status)
+    return page("error", status, title="This did not work", **said)
+
+
+def _unexpected(request: Request, error: Exception) -> Response:  # noqa: ARG001
+    """A defect: the visitor learns that it is one, the terminal of whoever started the workbench shows where."""
+    return page(
+        "error", 500, title="This should not have happened", message=f"unexpected {type(error).__name__}", hint=""
+    )
 
 
 def _not_found(request: Request, error: Exception) -> Response:  # noqa: ARG001

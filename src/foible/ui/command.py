@@ -24,8 +24,8 @@ def command_of(facts: Mapping[str, Any]) -> str:
     for name, text in said.items():
         words += [f"--{name}={text}"]
         classifier.pop(name)
-    if classifier.pop("untrusted", False):
-        words += ["--untrusted"]
+    if (untrusted := classifier.pop("untrusted", None)) is not None:
+        words += ["--untrusted" if untrusted else "--trusted"]
     rest = {k: v for k, v in facts.items() if k not in {"domain", "classifier", "generator"}}
     defaults = dict(_flat(Recipe(domain="", generator="", classifier="").resolved()))
     for key, value in _flat(rest | {"classifier": classifier, "generator": generator}):

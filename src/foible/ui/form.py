@@ -153,7 +153,7 @@ def _facts(fields: Mapping[str, str]) -> dict[str, Any]:
         "budget": {"evaluations": int(fields["evaluations"])},
         "baseline": {"use": "random", "attempts": int(fields["baseline"])},
     }
-    return facts | ({"stop": "first"} if fields["published"] else {})
+    return facts | ({"ends": "first"} if fields["published"] else {})
 
 
 def _extent(fields: Mapping[str, str]) -> str | float:

@@ -10,6 +10,7 @@ from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from foible.errors import FoibleError
 from foible.ui.sessions import COOKIE, Sessions
 
 OPEN = ("/login", "/static/")  # what a browser may fetch before it knows the password
@@ -51,7 +52,11 @@ class Guard:
         session = self.sessions.find(token)
         fresh = None
         if session is None:
-            fresh, session = self.sessions.begin() if self.sessions.password is None else (None, None)
+            try:
+                fresh, session = self.sessions.begin() if self.sessions.password is None else (None, None)
+            except FoibleError as error:
+                await PlainTextResponse(error.message, status_code=503)(scope, receive, send)
+                return
         if (session is None or not session.signed_in) and not scope["path"].startswith(OPEN):
             target = f"/login?next={quote(scope['path'])}"
             await RedirectResponse(target, status_code=303)(scope, receive, send)
@@ -66,7 +71,7 @@ class Guard:
         await self.app(scope, receive, dressed)
 
     def _refusal(self, scope: Scope, headers: Headers) -> str:
-        host = urlsplit(f"//{headers.get('host', '')}").hostname or ""
+        host = _name(f"//{headers.get('host', '')}")
         if self.hosts is not None and host not in self.hosts:
             return f"This workbench does not answer to the name '{host}'."
         if scope["method"] not in {"GET", "HEAD"} and not _from_our_page(headers):
@@ -74,9 +79,20 @@ class Guard:
         return ""
 
 
+def _name(address: str) -> str:
+    """The host that an address names; none where it is no address."""
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""
+
+
 def _from_our_page(headers: Headers) -> bool:
     """Whether a browser says that the sending page is one of ours; both headers are out of reach of scripts."""
-    ours = urlsplit(headers.get("origin", "")).netloc == headers["host"]
+    try:
+        ours = urlsplit(headers.get("origin", "")).netloc == headers.get("host", "") != ""
+    except ValueError:
+        ours = False
     return ours or headers.get("sec-fetch-site") == "same-origin"
 
 

@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +23,15 @@ import psutil
 import tomli_w
 from filelock import FileLock, Timeout
 
-from foible.errors import FoibleError, RecipeError, StoreError
-from foible.files import disk_errors
-from foible.store.layout import Layout
+from foible.errors import RecipeError, StoreError
+from foible.files import disk_errors, write_whole
+from foible.plain import plain
+from foible.store.layout import Layout, no_links_outside
+from foible.store.seal import seal, sealed
+from foible.ui.discretion import Discretion
 from foible.ui.shelf import Shelf
 
+_turn = threading.Lock()  # one run is begun at a time
 AT_ONCE = 2  # runs that may be going at the same time
 POLITE = 2  # how far runs step back for the page: both want the same cores
 
@@ -37,33 +41,43 @@ class Jobs:
     """Starts, finds and stops the processes of one runs folder."""
 
     shelf: Shelf
+    discreet: Discretion = field(default_factory=Discretion.about)
 
     def start(self, name: str, recipe: Mapping[str, Any]) -> None:
         """Begin a new run: its folder holds the recipe first, then whatever the process writes."""
         layout = self.shelf.layout(name)
         if name in self.shelf.names():
             raise RecipeError(f"there is a run called '{name}' already", "choose another name")
-        self._must_have_room()
         with disk_errors(layout.folder):
             layout.folder.mkdir(parents=True, exist_ok=True)
-            _recipe(layout).write_text(tomli_w.dumps(recipe))
-        self._launch(layout)
+        write_whole(_recipe(layout), tomli_w.dumps(recipe))
+        seal(_recipe(layout))
+        self._launch_or_wait(layout)
 
     def go_on(self, name: str) -> None:
         """Take up a run where it stopped."""
         layout = self.shelf.existing(name)
         if self.going(name):
             raise StoreError(f"run '{name}' is going already", "wait for it or stop it")
-        self._must_have_room()
-        self._launch(layout)
+        if not layout.manifest.exists() and not sealed(_recipe(layout)):
+            raise StoreError(
+                f"run '{name}' has not begun, and its recipe was not written by this workbench",
+                f"look at {name}/recipe.toml; start it with foible run if you trust it",
+            )
+        self._launch_or_wait(layout)
 
     def stop(self, name: str) -> None:
         """Ask a run to stop; what it has found stays, and it can go on later."""
-        process = process_of(self.shelf.existing(name))
+        layout = self.shelf.existing(name)
+        if _noted(layout).get("waiting"):
+            _note(layout).unlink()
+            return
+        process = process_of(layout)
         if process is None:
             raise StoreError(
                 f"run '{name}' was not started from this workbench", "stop it where it was started, with Ctrl-C"
             )
+        _note(layout).write_text(json.dumps({"process": process, "stopping": True}))
         with contextlib.suppress(ProcessLookupError):
             os.kill(process, signal.SIGINT)
 
@@ -79,13 +93,44 @@ class Jobs:
 
     def complaint(self, name: str) -> str:
         """The last words of a process that ended with an error; empty when there are none."""
-        log = _log(self.shelf.existing(name))
-        return log.read_text(errors="replace")[-2000:].strip() if log.is_file() else ""
+        layout = self.shelf.existing(name)
+        no_links_outside(layout.folder)
+        log = _log(layout)
+        words = log.read_bytes()[-2000:].decode(errors="replace").strip() if log.is_file() else ""
+        return plain(self.discreet(words))
 
-    def _must_have_room(self) -> None:
+    def waiting(self, name: str) -> bool:
+        """Whether a run begins as soon as another one ends."""
+        return bool(_noted(self.shelf.existing(name)).get("waiting"))
+
+    def stopping(self, name: str) -> bool:
+        """Whether a run was asked to stop and has not ended yet."""
+        return bool(_noted(self.shelf.existing(name)).get("stopping"))
+
+    def can_stop(self, name: str) -> bool:
+        """Whether this workbench can stop a run: it has started its process, or not yet."""
+        return self.waiting(name) or process_of(self.shelf.existing(name)) is not None
+
+    def advance(self) -> None:
+        """Begin the runs that wait, the first come first, as long as there is room."""
+        with _turn:
+            queue = [self.shelf.layout(n) for n in self.shelf.names()]
+            queue = sorted((q for q in queue if _noted(q).get("waiting")), key=lambda q: float(_noted(q)["waiting"]))
+            for layout in queue:
+                if not self._has_room():
+                    return
+                self._launch(layout)
+
+    def _has_room(self) -> bool:
         going = [n for n in self.shelf.names() if process_of(self.shelf.layout(n)) is not None]
-        if len(going) >= AT_ONCE:
-            raise FoibleError(f"{' and '.join(going)} are going already", "wait for one of them, or stop it")
+        return len(going) < AT_ONCE
+
+    def _launch_or_wait(self, layout: Layout) -> None:
+        with _turn:
+            if self._has_room():
+                self._launch(layout)
+            else:
+                write_whole(_note(layout), json.dumps({"waiting": time.time()}))
 
     def _launch(self, layout: Layout) -> None:
         if layout.manifest.exists():
@@ -109,11 +154,20 @@ class Jobs:
         threading.Thread(target=process.wait, daemon=True).start()  # leaves no zombie behind
 
 
+def _noted(layout: Layout) -> dict[str, Any]:
+    """What was noted about the process of a run."""
+    try:
+        facts = json.loads(_note(layout).read_text())
+        return facts if isinstance(facts, dict) and isinstance(facts.get("waiting", 0), int | float) else {}
+    except (OSError, ValueError, RecursionError):
+        return {}
+
+
 def process_of(layout: Layout) -> int | None:
     """The living process that was started for a run; a number that now belongs to another process does not count."""
     try:
-        process = int(json.loads(_note(layout).read_text())["process"])
-    except (OSError, ValueError, KeyError, TypeError):
+        process = int(_noted(layout)["process"])
+    except (ValueError, KeyError, TypeError):
         return None
     words = _command_of(process)
     return process if "foible" in words and any(Path(w).name == layout.folder.name for w in words) else None

@@ -8,6 +8,7 @@ from typing import Any
 from foible.campaign.estimate import most_evaluations
 from foible.report.wording import plural
 from foible.store import Run
+from foible.store.sound import row_errors
 from foible.types import Arm, Outcome, Status
 from foible.ui.jobs import Jobs
 
@@ -43,11 +44,18 @@ class Live:
     words: str
     origins: tuple[Origin, ...]
     complaint: str = ""
+    can_stop: bool = True
 
 
 def state_of(jobs: Jobs, name: str, run: Run | None) -> str:
     """What a run is doing. The word in its store may be older than its process: this one is not."""
+    if jobs.waiting(name):
+        jobs.advance()
+    if jobs.waiting(name):
+        return "waiting"
     if jobs.going(name):
+        if jobs.stopping(name):
+            return "stopping"
         return "running" if run is not None and run.state == "running" else "starting"
     if run is None:
         return "not begun"
@@ -57,14 +65,17 @@ def state_of(jobs: Jobs, name: str, run: Run | None) -> str:
 def live(jobs: Jobs, name: str, run: Run | None) -> Live:
     """Read how a run is doing; `run` is None before its process has written anything."""
     state = state_of(jobs, name, run)
-    going = state in {"running", "starting"}
+    going = state in {"running", "starting", "stopping", "waiting"}
     complaint = "" if going else jobs.complaint(name)
     if run is None:
         words = f"loading models and looking at them, {clock(jobs.seconds(name))}" if going else "nothing was written"
-        return Live(state, going, 0.0, words, (), complaint)
+        if state == "waiting":
+            words = "begins as soon as another run has ended"
+        return Live(state, going, 0.0, words, (), complaint, jobs.can_stop(name))
     note = run.progress() if going else None
-    share, words = _progress(run, note, jobs.seconds(name)) if going else (_ended_share(run), _ended(run))
-    return Live(state, going, share, words, _origins(run, note), complaint)
+    with row_errors("the progress", run.layout.folder):
+        share, words = _progress(run, note, jobs.seconds(name)) if going else (_ended_share(run), _ended(run))
+        return Live(state, going, share, words, _origins(run, note), complaint, jobs.can_stop(name))
 
 
 def _progress(run: Run, note: dict[str, Any] | None, gone: float) -> tuple[float, str]:
@@ -75,7 +86,7 @@ def _progress(run: Run, note: dict[str, Any] | None, gone: float) -> tuple[float
         return 0.0, f"measuring the machine, {clock(gone)}"
     in_baseline = note["arm"] == Arm.BASELINE
     done = note["share"] * note["attempts"] + (attempts if in_baseline else 0)
-    share = min(1.0, done / (attempts + baseline))
+    share = min(1.0, done / max(1, attempts + baseline))
     rate = note["evaluations"] / note["seconds"] if note["seconds"] > 0 else 0.0
     left = (1 - share) * most_evaluations(attempts, baseline, recipe["budget"]["evaluations"])
     what = "baseline" if in_baseline else "search"
@@ -83,20 +94,21 @@ def _progress(run: Run, note: dict[str, Any] | None, gone: float) -> tuple[float
         f"{what}: {note['done']:,} of {plural(note['attempts'], 'starting image')}, {plural(note['found'], 'failure')}"
     )
     if rate > 0:
-        words += f" · {rate:,.0f} evaluations/s · at most {duration(left / rate)} left"
+        words += f" · {rate:,.0f} evaluations/s · about {duration(left / rate)} left if no search ends early"
     return share, f"{words} · {clock(gone)}"
 
 
 def _ended_share(run: Run) -> float:
     recipe = run.manifest.recipe
     planned: int = recipe["attempts"] + min(recipe["attempts"], recipe["baseline"]["attempts"])
-    return min(1.0, sum(sum(run.counts(arm).values()) for arm in Arm) / planned)
+    return min(1.0, sum(sum(run.counts(arm).values()) for arm in Arm) / max(1, planned))
 
 
 def _ended(run: Run) -> str:
     counts = run.counts()
     done, planned = sum(counts.values()), run.manifest.recipe["attempts"]
-    return f"{done:,} of {plural(planned, 'starting image')}, {plural(counts[Status.FOUND], 'failure')}"
+    apart = f", {counts[Status.REJECTED]:,} of them set apart" if counts[Status.REJECTED] else ""
+    return f"{done:,} of {plural(planned, 'starting image')} tried{apart}, {plural(counts[Status.FOUND], 'failure')}"
 
 
 def _origins(run: Run, note: dict[str, Any] | None) -> tuple[Origin, ...]:

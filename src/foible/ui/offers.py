@@ -9,8 +9,11 @@ from pathlib import Path
 from foible.campaign.built_in import recipe_names
 from foible.campaign.spec import load_recipe
 from foible.domains import Domain, domain_names, load_domain
+from foible.domains.fetch import how_to_get
+from foible.domains.sources import where_images_are
 from foible.errors import RecipeError, did_you_mean
 from foible.report.wording import percent
+from foible.validators.fitted import judge_is_there
 from foible.zoo import Entry, entries
 from foible.zoo.files import read_model_file
 
@@ -26,12 +29,16 @@ class DomainChoice:
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """A model on the list, the name of the domain it is for, and what there is to say about it."""
+    """A model on the list, the name of the domain it is for, and what there is to say about it.
+
+    `obstacle` says why it cannot be chosen today.
+    """
 
     name: str
     use: str
     domain: str
     note: str
+    obstacle: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,7 +81,7 @@ def make_offers(generators: Sequence[Path] = (), domains: Sequence[str] = ()) ->
     about = {d.name: d for d in own} | {n: d for n, d in about.items() if n not in {d.name for d in own}}
     makers = [_own_generator(path, list(about)) for path in generators]
     known = [e for e in entries().values() if e.domain in about]
-    makers += [_zoo_generator(e) for e in known if e.role == "generators"]
+    makers += [_zoo_generator(e, about[e.domain].domain) for e in known if e.role == "generators"]
     for name in {m.name for m in makers if [n.name for n in makers].count(m.name) > 1}:
         raise RecipeError(f"two generators are called '{name}'", "rename one of the files")
     fitting = {m.domain for m in makers}
@@ -106,10 +113,17 @@ def _own_generator(path: Path, domains: Sequence[str]) -> ModelChoice:
     return ModelChoice(path.stem, str(path.resolve()), header.domain, f"{header.family}, your own file")
 
 
-def _zoo_generator(entry: Entry) -> ModelChoice:
+def _zoo_generator(entry: Entry, domain: Domain) -> ModelChoice:
     figures = "".join(f", {key.replace('_', ' ')} {value:.3g}" for key, value in entry.figures.items())
     note = f"{entry.family}, {entry.parameters / 1e6:.1f} million parameters{figures}"
-    return ModelChoice(entry.name, entry.name, entry.domain, note)
+    missing = entry.family == "vae" and where_images_are(domain).startswith("none")
+    return ModelChoice(
+        entry.name,
+        entry.name,
+        entry.domain,
+        note,
+        f"starts from real images, which are not here: {how_to_get(domain)}" if missing else "",
+    )
 
 
 def _zoo_classifiers(known: Sequence[Entry], about: dict[str, DomainChoice]) -> list[ModelChoice]:
@@ -118,6 +132,9 @@ def _zoo_classifiers(known: Sequence[Entry], about: dict[str, DomainChoice]) -> 
     def place(entry: Entry) -> int:
         domain = about[entry.domain].domain
         return 0 if entry.name == domain.classifier else 2 if entry.name in domain.references else 1
+
+    def judges(entry: Entry) -> bool:
+        return place(entry) == 2 and judge_is_there(about[entry.domain].domain)
 
     return [
         ModelChoice(
@@ -129,6 +146,7 @@ def _zoo_classifiers(known: Sequence[Entry], about: dict[str, DomainChoice]) -> 
                 f", {key.replace('_', ' ')} {percent(value) if 0 <= value <= 1 else f'{value:.3g}'}"
                 for key, value in entry.figures.items()
             ),
+            "belongs to the judge, which may not be tested by itself" if judges(entry) else "",
         )
         for entry in sorted((e for e in known if e.role == "classifiers"), key=place)
     ]

@@ -27,7 +27,7 @@ def with_first_choices(fields: Mapping[str, str], offers: Offers) -> dict[str, s
     if offers.domain(filled["domain"]) is None and offers.domains:
         filled["domain"] = offers.domains[0].name
     for part, listed in (("generator", offers.generators), ("classifier", offers.classifiers)):
-        fitting = [c.name for c in listed if c.domain == filled["domain"]]
+        fitting = [c.name for c in listed if c.domain == filled["domain"] and not c.obstacle]
         if not filled[part] and fitting:
             filled[part] = fitting[0]
     return filled

@@ -13,12 +13,16 @@ from numpy.typing import NDArray
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from foible.errors import FoibleError
 from foible.images import png
 from foible.report import wording
+from foible.ui.attempts import Attempts
+from foible.ui.discretion import Discretion
 from foible.ui.history import History
 from foible.ui.jobs import Jobs
 from foible.ui.live import duration
 from foible.ui.offers import Offers
+from foible.ui.probing import Probing
 from foible.ui.sessions import Session, Sessions
 from foible.ui.shelf import Shelf
 from foible.ui.workshop import Workshop
@@ -37,6 +41,9 @@ class Bench:
     offers: Offers
     largest_upload: int
     history: History = field(default_factory=History)
+    probing: Probing = field(default_factory=Probing)
+    attempts: Attempts = field(default_factory=Attempts)
+    discreet: Discretion = field(default_factory=Discretion.about)
 
 
 def bench(request: Request) -> Bench:
@@ -73,3 +80,13 @@ def page(template: str, status: int = 200, **values: Any) -> HTMLResponse:
 def picture(pixels: NDArray[np.uint8]) -> Response:
     """Pixels as a PNG that a browser may keep for an hour."""
     return Response(png(pixels), media_type="image/png", headers={"Cache-Control": "private, max-age=3600"})
+
+
+async def short_body(request: Request, most: int) -> bytes:
+    """The body of a request, refused as soon as it is longer than it can mean to be."""
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > most:
+            raise FoibleError("the form is too long", "send less")
+    return body

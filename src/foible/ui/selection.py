@@ -8,8 +8,7 @@ from urllib.parse import urlencode
 
 from foible.store.answers import Answers
 from foible.store.reader import FindingLine
-from foible.types import Finding
-from foible.ui.verdicts import decided
+from foible.store.selection import Wanted, passes
 
 PAGE = 24
 ORDERS = {
@@ -19,19 +18,14 @@ ORDERS = {
     "near": "nearest to the origin first",
     "far": "farthest from the origin first",
 }
+COUNTS = {"": "any", "yes": "yes", "no": "no"}
 JUDGED = {"": "any", "yes": "yes", "no": "no", "unknown": "not judged"}
 
 
 @dataclass(frozen=True)
-class Filter:
+class Filter(Wanted):
     """What the address of a gallery says."""
 
-    label: int | None = None
-    predicted: int | None = None
-    least: int | None = None
-    most: int | None = None
-    valid: str = ""
-    kept: str = ""
     order: str = "attempt"
     page: int = 1
 
@@ -64,6 +58,7 @@ def read_filter(query: Mapping[str, str], classes: int) -> Filter:
         most=number("most", 10**9),
         valid=choice("valid", JUDGED, ""),
         kept=choice("kept", JUDGED, ""),
+        counts=choice("counts", COUNTS, ""),
         order=choice("order", ORDERS, "attempt"),
         page=number("page", 10**6) or 1,
     )
@@ -71,16 +66,7 @@ def read_filter(query: Mapping[str, str], classes: int) -> Filter:
 
 def select(lines: Sequence[FindingLine], chosen: Filter, answers: Answers) -> list[FindingLine]:
     """The findings that pass a filter, in its order."""
-    passing = [
-        line
-        for line in lines
-        if chosen.label in {None, line.label}
-        and chosen.predicted in {None, line.predicted}
-        and (chosen.least is None or line.evaluations >= chosen.least)
-        and (chosen.most is None or line.evaluations <= chosen.most)
-        and chosen.valid in {"", _word(is_valid(line, answers))}
-        and chosen.kept in {"", _word(is_kept(line, answers))}
-    ]
+    passing = [line for line in lines if passes(line, chosen, answers)]
     keys: dict[str, Callable[[FindingLine], float]] = {
         "attempt": lambda f: f.attempt,
         "cheap": lambda f: f.evaluations,
@@ -89,19 +75,3 @@ def select(lines: Sequence[FindingLine], chosen: Filter, answers: Answers) -> li
         "far": lambda f: -f.latent_distance,
     }
     return sorted(passing, key=keys[chosen.order])
-
-
-def is_valid(line: FindingLine | Finding, answers: Answers) -> bool | None:
-    """Whether the image is of the domain, as people say or else as validators say; None when nobody was asked."""
-    people = answers.valid(line.attempt)
-    return people if people is not None else decided(line.verdicts, "image")
-
-
-def is_kept(line: FindingLine | Finding, answers: Answers) -> bool | None:
-    """Whether it still shows the expected class; None when nobody was asked."""
-    people = answers.kept(line.attempt, line.label)
-    return people if people is not None else decided(line.verdicts, "label")
-
-
-def _word(answer: bool | None) -> str:
-    return "unknown" if answer is None else "yes" if answer else "no"

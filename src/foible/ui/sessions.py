@@ -8,6 +8,7 @@ import secrets
 import shutil
 import tempfile
 import threading
+from collections import OrderedDict
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from foible.store.export import safe
 COOKIE = "foible_session"
 MOST_UPLOADS = 10  # kept per session; the oldest goes first
 MOST_SESSIONS = 1000
+MOST_HOLDING = 100  # of them with files
 
 
 @dataclass(frozen=True)
@@ -64,23 +66,40 @@ class Sessions:
     def __init__(self, password: str | None) -> None:
         self.password = password
         self.folder = Path(tempfile.mkdtemp(prefix="foible-uploads-"))
-        self._sessions: dict[str, Session] = {}
+        self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._lock = threading.Lock()
 
     def find(self, token: str | None) -> Session | None:
         """The session of a cookie."""
-        return self._sessions.get(token or "")
+        with self._lock:
+            session = self._sessions.get(token or "")
+            if session is not None:
+                self._sessions.move_to_end(token or "")
+            return session
 
     def begin(self) -> tuple[str, Session]:
         """A new session and its cookie."""
         token = secrets.token_urlsafe(32)
         with self._lock:
             while len(self._sessions) >= MOST_SESSIONS:
-                gone = self._sessions.pop(next(iter(self._sessions)))
-                shutil.rmtree(gone.folder, ignore_errors=True)
+                self._forget_one()
             session = Session(self.folder / secrets.token_urlsafe(12), signed_in=self.password is None)
             self._sessions[token] = session
         return token, session
+
+    def _forget_one(self) -> None:
+        """End the session that was idle longest among those without files: nobody can push out another's uploads."""
+        idle = next((token for token, session in self._sessions.items() if not session.uploads), None)
+        if idle is None:
+            raise FoibleError("too many visitors have files here", "try again when one of them is done")
+        shutil.rmtree(self._sessions.pop(idle).folder, ignore_errors=True)
+
+    def make_room(self, session: Session) -> None:
+        """Before a session takes its first file: not more of them hold files than the disk can bear."""
+        with self._lock:
+            holding = [s for s in self._sessions.values() if s.uploads and s is not session]
+        if not session.uploads and len(holding) >= MOST_HOLDING:
+            raise FoibleError("too many visitors have files here", "try again when one of them is done")
 
     def sign_in(self, password: str) -> str | None:
         """The cookie of a fresh, signed-in session when the password is right."""

@@ -6,8 +6,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
+from foible.classifiers.kinds.archive import whole_model
 from foible.classifiers.kinds.recognise import recognise
 from foible.errors import FoibleError, ModelError
 from foible.files import disk_errors
@@ -38,7 +40,7 @@ async def receive(request: Request, session: Session, largest: int) -> Upload:
                 target.write(piece)
         if size == 0:
             raise FoibleError("the file is empty", "choose another one")
-        look_at(upload.path)
+        await run_in_threadpool(look_at, upload.path)
     except BaseException:
         shutil.rmtree(upload.path.parent, ignore_errors=True)
         raise
@@ -53,8 +55,9 @@ def look_at(path: Path) -> None:
         if header.role != "classifiers":
             raise ModelError(f"'{path.name}' is one of the {header.role}, not a classifier", "upload a classifier")
     elif recognise(str(path), {}).kind == "weights":
+        what = "is a whole model saved with torch.save, which may run any code when opened"
         raise ModelError(
-            f"'{path.name}' holds weights without the network they belong to",
+            f"'{path.name}' {what if whole_model(path) else 'holds weights without the network they belong to'}",
             "export the whole model: torch.jit.script, torch.export.save or torch.onnx.export",
         )
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from foible.types import Verdict, everyone_accepts
+from foible.types import Verdict
 
 JUDGE = "judge"
 
@@ -29,11 +28,6 @@ class Question:
     text: str
     answer: bool | None
     reasons: tuple[Reason, ...]
-
-
-def decided(verdicts: Sequence[Verdict], about: Literal["image", "label"]) -> bool | None:
-    """The validators' answer about the image or the label; None when none was asked."""
-    return everyone_accepts(verdicts, about) if any(v.about == about for v in verdicts) else None
 
 
 def reasons(verdicts: Sequence[Verdict], about: str, expected: str) -> tuple[Reason, ...]:

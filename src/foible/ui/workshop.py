@@ -1,6 +1,6 @@
-"""Models at the bench: probing a set-up, drawing sample images, rendering the way to a failure.
+"""Models at the bench: drawing sample images, rendering the way to a failure.
 
-One thing at a time, under a lock, and remembered: pages must stay quick while a campaign uses every core.
+One thing at a time for each run, and remembered: pages must stay quick while a campaign uses every core.
 """
 
 from __future__ import annotations
@@ -8,96 +8,100 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from foible.campaign import Campaign, Recipe, assemble, check, load_recipe
+from foible.campaign import Campaign, Recipe, assemble, load_recipe
 from foible.campaign.along import Path as ImagePath
 from foible.campaign.along import path_to_failure
-from foible.campaign.estimate import evaluations_per_second
-from foible.classifiers.adapting.probe import Line
+from foible.campaign.trust import must_be_the_same, must_be_trusted
 from foible.domains import Domain, real_images
-from foible.errors import FoibleError, ModelError
+from foible.errors import DataError, ModelError
 from foible.images import to_bytes
 from foible.protocols import Encoder, Generator, prefers_real
 from foible.store import Run
 from foible.types import Finding, Images
 from foible.ui.offers import DomainChoice, ModelChoice
+from foible.ui.probing import Probe, probe_key
 from foible.zoo import resolve
 
 REMEMBERED = 200
 CAMPAIGNS = 2  # with their models in memory
 COLUMNS = 10
+SHEETS = "sheets"
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True)
-class Probe:
-    """What was found out about a set-up before running it, and how fast it is (None when it cannot run)."""
-
-    lines: tuple[Line, ...]
-    rate: float | None
-
-    @property
-    def fine(self) -> bool:
-        """Whether a run makes sense."""
-        return self.rate is not None
 
 
 class Workshop:
     """Whatever needs a model in memory."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._locks: dict[Hashable, threading.Lock] = {}
         self._memory: OrderedDict[Hashable, Any] = OrderedDict()
         self._campaigns: OrderedDict[Hashable, Campaign] = OrderedDict()
-
-    def probe(self, recipe: Recipe) -> Probe:
-        """Look at domain, generator and classifier together, as `foible check` does, and measure their speed."""
-        return self._once(probe_key(recipe), lambda: _probe(recipe))
 
     def known_probe(self, recipe: Recipe) -> Probe | None:
         """What an earlier probe of the same models said."""
         return self._memory.get(probe_key(recipe))
 
+    def remember_probe(self, recipe: Recipe, probe: Probe) -> None:
+        """Keep what a probe said, for whoever asks about the same models."""
+        self._remember(probe_key(recipe), probe)
+
     def domain_sheet(self, chosen: DomainChoice) -> NDArray[np.uint8]:
         """Real images of a domain, one per class."""
-        return self._once(("domain", chosen.use), lambda: sheet(_real(chosen.domain, COLUMNS)[0]))
+        return self._once(
+            SHEETS,
+            ("domain", chosen.use),
+            lambda: _sheet_or_grey(chosen.domain, lambda: _real(chosen.domain, COLUMNS)[0]),
+        )
 
     def generator_sheet(self, chosen: ModelChoice, about: DomainChoice) -> NDArray[np.uint8]:
         """Images as searches will start from: real ones through the generator, or samples where it cannot encode."""
-        return self._once(("generator", chosen.use), lambda: sheet(_generated(chosen, about.domain)))
+        return self._once(
+            SHEETS,
+            ("generator", chosen.use),
+            lambda: _sheet_or_grey(about.domain, lambda: _generated(chosen, about.domain)),
+        )
 
     def path(self, run: Run, finding: Finding) -> ImagePath:
         """The images between an origin and its failure, with what the classifier says of each."""
         key = ("path", str(run.layout.folder), finding.arm, finding.attempt, finding.image_sha256)
-        return self._once(key, lambda: path_to_failure(self._campaign(run), finding))
+        return self._once(("run", key[1]), key, lambda: path_to_failure(self._campaign(run), finding))
 
     def _campaign(self, run: Run) -> Campaign:
         """The models of a run, kept for the next failure that is looked at."""
         key = (str(run.layout.folder), run.manifest.created)
         if key not in self._campaigns:
-            while len(self._campaigns) >= CAMPAIGNS:
-                close(self._campaigns.popitem(last=False)[1])
-            campaign = assemble(load_recipe(run.manifest.recipe))
-            if campaign.digests != run.manifest.digests:
+            recipe = load_recipe(run.manifest.recipe)
+            must_be_trusted(run.layout, recipe.resolved())
+            campaign = assemble(recipe)
+            try:
+                must_be_the_same(campaign, run.manifest)
+            except ModelError:
                 close(campaign)
-                raise ModelError("a model file has changed since this run", "put the old one back")
+                raise
             self._campaigns[key] = campaign
+            while len(self._campaigns) > CAMPAIGNS:
+                close(self._campaigns.popitem(last=False)[1])
+            return campaign
         return self._campaigns[key]
 
-    def _once(self, key: Hashable, make: Callable[[], Result]) -> Result:
-        with self._lock:
+    def _once(self, bench: Hashable, key: Hashable, make: Callable[[], Result]) -> Result:
+        """Made one at a time on each bench, and remembered: a slow model holds up its own run alone."""
+        with self._locks.setdefault(bench, threading.Lock()):
             if key not in self._memory:
-                self._memory[key] = make()
-                while len(self._memory) > REMEMBERED:
-                    self._memory.popitem(last=False)
+                self._remember(key, make())
             result: Result = self._memory[key]
             return result
+
+    def _remember(self, key: Hashable, result: object) -> None:
+        self._memory[key] = result
+        while len(self._memory) > REMEMBERED:
+            self._memory.popitem(last=False)
 
 
 def close(campaign: Campaign) -> None:
@@ -106,23 +110,12 @@ def close(campaign: Campaign) -> None:
         end()
 
 
-def probe_key(recipe: Recipe) -> Hashable:
-    """What a probe depends on."""
-    return ("probe", recipe.domain, recipe.generator.model_dump_json(), recipe.classifier.model_dump_json())
-
-
-def _probe(recipe: Recipe) -> Probe:
+def _sheet_or_grey(domain: Domain, make: Callable[[], Images]) -> NDArray[np.uint8]:
+    """A sheet; plain grey where it needs real images and there are none, which the page says in words."""
     try:
-        campaign = assemble(recipe)
-        try:
-            notes = getattr(campaign.classifier, "notes", ())
-            lines = (*(Line("ok", "classifier", note) for note in notes), *check(campaign).lines)
-            wrong = any(line.level == "wrong" for line in lines)
-            return Probe(lines, None if wrong else evaluations_per_second(campaign))
-        finally:
-            close(campaign)
-    except FoibleError as error:
-        return Probe((Line("wrong", "set-up", error.message, error.hint),), None)
+        return sheet(make())
+    except DataError:
+        return sheet(torch.full((COLUMNS, *domain.shape), 0.9))
 
 
 def _real(domain: Domain, most: int) -> tuple[Images, torch.Tensor]:
@@ -136,12 +129,11 @@ def _real(domain: Domain, most: int) -> tuple[Images, torch.Tensor]:
 @torch.inference_mode()
 def _generated(chosen: ModelChoice, domain: Domain) -> Images:
     generator: Generator = resolve("generators", chosen.use, {}).model
-    images, labels = _real(domain, COLUMNS)
     if isinstance(generator, Encoder) and prefers_real(generator):
-        latents = generator.encode(images, labels)
-    else:
-        latents = generator.sample(labels, torch.Generator().manual_seed(0))
-    return generator.decode(latents, labels)
+        images, labels = _real(domain, COLUMNS)
+        return generator.decode(generator.encode(images, labels), labels)
+    labels = torch.arange(len(domain.classes))[:: max(1, len(domain.classes) // COLUMNS)][:COLUMNS]
+    return generator.decode(generator.sample(labels, torch.Generator().manual_seed(0)), labels)
 
 
 def sheet(images: Images) -> NDArray[np.uint8]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
+import torch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from foible.errors import RecipeError
+from foible.validators.parts import Weighing
 
 USUAL = 0.5  # the threshold of what was not calibrated
 
@@ -25,13 +28,37 @@ class FittedThreshold(BaseModel):
     error: float = Field(ge=0, le=1)  # balanced and cross-validated
 
 
+class FittedWeights(BaseModel):
+    """What speaks for a valid image, weighed anew: the judge's columns by name, what is added, and trust in each source."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    weights: dict[str, float]
+    bias: float
+    trust: tuple[float, ...] = Field(min_length=1)
+
+
 class Calibration(BaseModel):
-    """Fitted thresholds: about the image (is it of the domain?) and about the label (is it kept?)."""
+    """What was fitted to people: thresholds about the image (is it of the domain?) and the label (is it kept?), and weights."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     image: FittedThreshold | None = None
     label: FittedThreshold | None = None
+    weighing: FittedWeights | None = None
+
+    def reweighed(self, weighing: Weighing, columns: Sequence[str]) -> Weighing:
+        """The judge's weighing as people would have it; unchanged where no weights were fitted."""
+        if self.weighing is None:
+            return weighing
+        if tuple(self.weighing.weights) != tuple(columns) or len(self.weighing.trust) != len(weighing.trust):
+            raise RecipeError(
+                f"the calibration was fitted for the evidence {', '.join(self.weighing.weights)}; "
+                f"here there is {', '.join(columns)}",
+                'install the same readers (pip install "foible[judge]"), or fit it again: foible judge --refit RUN',
+            )
+        weights = torch.tensor([self.weighing.weights[c] for c in columns])
+        return Weighing(weights, torch.tensor(self.weighing.bias), torch.tensor(self.weighing.trust))
 
     def threshold(self, about: Literal["image", "label"]) -> float:
         """The threshold of one kind of verdict; the usual one where none was fitted."""

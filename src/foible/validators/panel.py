@@ -53,8 +53,11 @@ class Panel:
     def __call__(self, images: Images) -> Sight:
         """Mean vote and joined features."""
         logits, features = self.passes(images)
-        votes = (logits / self.temperatures[None, :, None]).softmax(2).mean(1)
-        return Sight(votes, features)
+        return Sight(self.votes(logits), features)
+
+    def votes(self, logits: Tensor) -> Tensor:
+        """Mean probability of every class (N, classes) from each member's logits (N, R, classes)."""
+        return (logits / self.temperatures[None, :, None]).softmax(2).mean(1)
 
     @torch.inference_mode()
     def passes(self, images: Images) -> tuple[Tensor, Tensor]:

@@ -1,10 +1,10 @@
-"""The fitted parts of a judge. Each is a few tensors, and turns what the panel sees into one number per image."""
+"""The fitted parts of a judge. Each is a few tensors, and turns what is seen into one number per image."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import torch
 from torch import Tensor
@@ -27,13 +27,14 @@ class Tensors:
     part: ClassVar[str]
 
     @classmethod
-    def stored(cls, tensors: Mapping[str, Tensor]):  # type: ignore[no-untyped-def]
+    def stored(cls, tensors: Mapping[str, Tensor], name: str | None = None) -> Self:
         """Take one's own out of a file's."""
-        return cls(**{f.name: tensors[f"{cls.part}.{f.name}"] for f in fields(cls)})
+        prefix = name or cls.part
+        return cls(**{f.name: tensors[f"{prefix}.{f.name}"] for f in fields(cls)})
 
-    def named(self) -> dict[str, Tensor]:
+    def named(self, name: str | None = None) -> dict[str, Tensor]:
         """As they go into a file."""
-        return {f"{self.part}.{f.name}": getattr(self, f.name) for f in fields(self)}
+        return {f"{name or self.part}.{f.name}": getattr(self, f.name) for f in fields(self)}
 
 
 @dataclass(frozen=True)
@@ -81,24 +82,30 @@ def squashed(places: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Fusion(Tensors):
-    """Weights of the evidence, in log-odds, and what is added."""
+class Weighing(Tensors):
+    """How evidence becomes two answers: weights, in log-odds, and what is added."""
 
-    weights: Tensor  # (evidence,)
+    part: ClassVar[str] = "weighing"
+
+    weights: Tensor  # (evidence,): what speaks for a valid image
     bias: Tensor  # ()
+    trust: Tensor  # (sources,): by how much the log-probabilities of the panel and of each reader count
 
-    def __call__(self, evidence: Tensor) -> Tensor:
-        """Probability (N,) from evidence (N, evidence)."""
+    def validity(self, evidence: Tensor) -> Tensor:
+        """Probability of a valid image (N,) from evidence (N, evidence)."""
         return (evidence @ self.weights + self.bias).sigmoid()
 
-
-class ImageFusion(Fusion):
-    """Is the image valid?"""
-
-    part: ClassVar[str] = "imagefusion"
+    def classes(self, sources: Tensor) -> Tensor:
+        """Probability of every class (N, classes), if it is a valid image, from log-probabilities (N, sources, classes)."""
+        return (sources * self.trust[None, :, None]).sum(1).softmax(1)
 
 
-class LabelFusion(Fusion):
-    """Is the label kept?"""
+def kept_score(validity: Tensor, classes: Tensor, labels: Tensor) -> Tensor:
+    """How sure it is that the image shows its label (N,): P(label | valid), and less where the image is called invalid.
 
-    part: ClassVar[str] = "labelfusion"
+    Args:
+        validity: scores (N,) whose line is at one half: from there on nothing is taken off.
+        classes: probabilities (N, classes).
+        labels: expected classes (N,).
+    """
+    return (2 * validity).clamp_max(1) * classes.gather(1, labels[:, None])[:, 0]

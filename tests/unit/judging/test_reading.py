@@ -7,6 +7,7 @@ from PIL import Image
 
 from foible.domains import load_domain
 from foible.errors import DataError
+from foible.images import png_bytes
 from foible.judging.arrays import as_images
 from foible.judging.files import FileVerdict, write_verdicts
 from foible.judging.labels import read_labels
@@ -140,3 +141,13 @@ def test_an_error_in_the_middle_leaves_the_old_result(tmp_path):
     with pytest.raises(DataError):
         write_verdicts(out, broken())
     assert out.read_text() == "old" and list(tmp_path.iterdir()) == [out]
+
+
+def test_one_bad_image_does_not_end_the_others(tmp_path):
+    (tmp_path / "good.png").write_bytes(png_bytes(torch.zeros(1, 28, 28)))
+    (tmp_path / "bad.png").write_bytes(b"no picture")
+    damaged = []
+    read = list(submitted(tmp_path, load_domain("mnist"), damaged))
+    assert [part.names for part in read] == [("good.png",)] and "bad.png" in damaged[0]
+    with pytest.raises(DataError, match=r"bad\.png"):
+        list(submitted(tmp_path, load_domain("mnist")))

@@ -184,6 +184,12 @@ def test_a_smaller_budget_does_not_make_a_search_cheaper() -> None:
     assert Cost(50, True).within(10) == Cost(10, False) and Cost(10, True).within(10) == Cost(10, True)
 
 
+def test_costs_that_cannot_vary_say_nothing() -> None:
+    """All events when one side has nobody left: the variance is 0, and scipy alone would give NaN."""
+    assert log_rank([Cost(1, False)], [Cost(5, True)]).p_value == 1.0
+    assert log_rank([], [Cost(5, True)]).p_value == 1.0
+
+
 def test_costs_must_be_paired() -> None:
     with pytest.raises(ValueError, match="2 and 1"):
         paired_log_rank(costs("1 2"), costs("1"))

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from foible.classifiers.load import load_classifier
 from foible.domains import load_domain
-from foible.errors import ModelError
+from foible.errors import ModelError, RecipeError
 from foible.sandbox import limits
 from foible.testing.toys import write_toy_images
 from tests.model_files import ModelFiles
@@ -184,7 +184,7 @@ def predict(images):
 def test_a_crash_is_reported_and_takes_nothing_down(bars, tmp_path):
     (tmp_path / "crash.py").write_text(CRASH)
     classifier = load_classifier(f"{tmp_path / 'crash.py'}:predict", domain=bars, untrusted=True)
-    with pytest.raises(RuntimeError, match=r"ValueError: no threes, \?\[31mplease"):
+    with pytest.raises(RuntimeError, match=r"ValueError: no threes, \\x1b\[31mplease"):
         classifier(torch.rand(3, 1, 6, 6))
     assert classifier(torch.rand(2, 1, 6, 6)).shape == (2, 3)
     with pytest.raises(ModelError, match="it crashed"):
@@ -234,7 +234,23 @@ def test_no_isolation_no_untrusted_file_unless_the_user_insists(bars, files, mon
     path = files.path(".pt")
     with pytest.raises(ModelError, match="cannot isolate it: lacking unobtainium") as refusal:
         load_classifier(path, domain=bars, untrusted=True)
-    assert "--insist" in refusal.value.hint
+    assert "--trusted" in refusal.value.hint
     classifier = load_classifier(path, domain=bars, untrusted=True, insist=True)
     assert any("NOT protected: made of unobtainium" in note for note in classifier.notes)
     classifier.close()
+
+
+def test_files_that_carry_code_run_in_the_sandbox_unless_trusted(bars, files):
+    inside = load_classifier(files.path(".pt"), domain=bars, range=(0, 1))
+    outside = load_classifier(files.path(".pt"), domain=bars, range=(0, 1), untrusted=False)
+    assert any(note.startswith("sandbox: no network") for note in inside.notes)
+    assert any("it may read and write your files" in note for note in outside.notes)
+    inside.close()
+
+
+def test_limits_without_a_sandbox_are_refused(bars, files):
+    for model in (files.path(".onnx"), files.module(), files.function):
+        with pytest.raises(RecipeError, match="no limit holds"):
+            load_classifier(model, domain=bars, limits={"memory_gb": 2})
+    with pytest.raises(RecipeError, match="no sandbox can hold it"):
+        load_classifier(files.module(), domain=bars, untrusted=True)

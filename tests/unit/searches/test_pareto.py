@@ -41,6 +41,8 @@ def test_a_lane_does_not_depend_on_its_neighbours() -> None:
     scores = torch.rand(6, 30, 2, generator=torch.Generator().manual_seed(0))
     together = survivors(scores, 11)
     assert all(survivors(scores[k : k + 1], 11)[0].equal(together[k]) for k in range(6))
+    ranked = fronts(scores, enough=11)
+    assert all(fronts(scores[k : k + 1], enough=11)[0].equal(ranked[k]) for k in range(6))
 
 
 def test_order_and_tournament() -> None:

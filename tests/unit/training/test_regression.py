@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from foible.training.regression import head_for, places_of_classes, temperatures_for, weights_for
+from foible.training.regression import head_for, nonnegative, places_of_classes, probe, temperatures_for, typical_shapes
 from foible.validators.panel import Sight
 
 
@@ -35,8 +35,24 @@ def test_the_head_learns_a_ring(rng):
 
 
 def test_evidence_never_speaks_against_itself(rng):
-    truth = (torch.arange(1000) % 2).float()
-    good = truth + torch.randn(1000, generator=rng) * 0.3
-    weights, bias = weights_for(torch.stack([good, -good + torch.randn(1000, generator=rng) * 0.1], 1), truth)
-    assert weights[0] > 1 and weights[1] == 0
-    assert ((good * weights[0] + bias > 0).float() == truth).float().mean() > 0.9
+    good, bad = (t + torch.randn(500, generator=rng) * 0.3 for t in (1.0, 0.0))
+    tables = [torch.stack([t, -t + torch.randn(500, generator=rng) * 0.1, t], 1) for t in (good, bad)]
+    weights, bias = nonnegative(tables, [1.0, 0.0], torch.tensor([True, True, False]))
+    assert weights[0] > 1 and weights[1] == 0 and weights[2] == 0, "the third one was not asked"
+    assert (good * weights[0] + bias > 0).float().mean() > 0.9 > 0.1 > (bad * weights[0] + bias > 0).float().mean()
+
+
+def test_typical_shapes_lie_among_those_they_stand_for(rng):
+    labels = torch.arange(400) % 2
+    outlines = torch.rand(400, 6, generator=rng) * 0.1 + labels[:, None]
+    shapes = typical_shapes(outlines, labels, kept=3, each=5, upright=False, seed=0)
+    assert shapes.typical.shape == (10, 3) and shapes.directions.shape == (6, 3)
+    places = (outlines - shapes.middle) @ shapes.directions
+    assert torch.cdist(places, shapes.typical).amin(1).max() < 0.2
+
+
+def test_a_probe_finds_the_classes(rng):
+    truth = torch.arange(300) % 3
+    features = torch.nn.functional.one_hot(truth, 3) * 4.0 + torch.randn(300, 3, generator=rng)
+    weights, bias = probe(features, truth)
+    assert ((features @ weights.T + bias).argmax(1) == truth).float().mean() > 0.9

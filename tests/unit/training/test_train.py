@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from foible.domains import load_domain
-from foible.errors import RecipeError
+from foible.errors import FoibleError, RecipeError
 from foible.testing.toys import write_toy_images
 from foible.training.teacher import known_teacher
 from foible.training.train import TrainingRecipe, train, training_recipe
@@ -107,7 +107,7 @@ def test_the_classifier_under_test_cannot_teach(tmp_path):
 @pytest.mark.parametrize(("layer", "said"), [("features.5", "gives \\(12, 1, 1\\)"), ("features.99", "no layer")])
 def test_a_teacher_must_show_maps(tmp_path, layer, said):
     root, teacher = taught(tmp_path)
-    with pytest.raises(RecipeError, match=said):
+    with pytest.raises(FoibleError, match=said):
         train(small("gan", root, widths=[8], teacher={**teacher, "layers": [layer]}), tmp_path / "own.safetensors")
 
 

@@ -24,7 +24,7 @@ def test_the_defaults_are_those_of_the_published_study():
 def test_a_recipe_survives_the_form(name):
     recipe = load_recipe(name)
     again = set_up(fields_of(recipe)).recipe
-    for part in ("domain", "generator", "classifier", "attempts", "seed", "stop", "budget"):
+    for part in ("domain", "generator", "classifier", "attempts", "seed", "ends", "budget"):
         assert getattr(again, part) == getattr(recipe, part), part
     assert {**again.search.parameters} == {"population": 25, "survivors": 10, **recipe.search.parameters}
 
@@ -106,7 +106,7 @@ def test_the_command_line_stands_for_the_same_set_up(fields, monkeypatch):
     monkeypatch.setattr("foible.campaign.assemble", lambda recipe: seen.append(recipe) or 1 / 0)
     program, *words = shlex.split(chosen.command)
     assert program == "foible"
-    assert isinstance(CliRunner().invoke(app, words).exception, ZeroDivisionError)
+    assert "unexpected ZeroDivisionError" in CliRunner().invoke(app, words).output
     assert seen == [chosen.recipe]
 
 

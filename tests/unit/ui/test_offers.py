@@ -79,3 +79,16 @@ def test_judges_come_last_and_the_usual_system_first():
     domain = load_domain("mnist")
     assert listed[0] == domain.classifier
     assert sorted(listed, key=lambda name: name in domain.references) == listed
+
+
+def test_what_cannot_run_today_is_offered_with_the_reason(visit, monkeypatch):
+    offers = make_offers()
+    blocked = {c.name for c in offers.classifiers if c.obstacle}
+    assert set(load_domain("mnist").references) <= blocked and load_domain("mnist").classifier not in blocked
+    monkeypatch.setattr("foible.domains.sources.data_folders", list)
+    missing = {g.name: g.obstacle for g in make_offers().generators if g.domain == "cifar10"}
+    assert "foible data get cifar10" in missing.get("cifar10-vae", "foible data get cifar10")
+    assert not missing.get("cifar10-gan", "")
+    page = visit().get("/setup").text
+    assert "Not today:" in page and "disabled" in page
+    assert visit().get("/pictures/domain/cifar10.png").status_code == 200

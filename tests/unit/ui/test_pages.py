@@ -58,10 +58,14 @@ def test_thousands_of_images_can_be_taken_away(visit, runs):
     run = open_run(runs / "toy")
     row = run.database.execute("SELECT * FROM findings LIMIT 1").fetchone()
     names = [c[1] for c in run.database.execute("PRAGMA table_info(findings)")]
+    said = "SELECT role, moment, probabilities FROM outputs WHERE arm = ? AND attempt = ?"
+    outputs = run.database.execute(said, (row[0], row[1])).fetchall()
     with sqlite3.connect(runs / "toy" / "run.sqlite") as database:
         for attempt in range(1000, 4000):
             values = [attempt if n == "attempt" else v for n, v in zip(names, row, strict=True)]
             database.execute(f"INSERT INTO findings VALUES ({','.join('?' * len(values))})", values)
+            for output in outputs:
+                database.execute("INSERT INTO outputs VALUES (?, ?, 0, ?, ?, ?)", (row[0], attempt, *output))
     client = visit()
     with zipfile.ZipFile(io.BytesIO(client.get("/runs/toy/export/findings.zip").content)) as archive:
         assert len(archive.namelist()) > 6000

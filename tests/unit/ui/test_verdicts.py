@@ -6,8 +6,9 @@ import sqlite3
 import pytest
 
 from foible.store import open_run
+from foible.store.selection import decided
 from foible.types import Verdict
-from foible.ui.verdicts import decided, reasons
+from foible.ui.verdicts import reasons
 
 SAID = (
     Verdict("ssim", True, 0.35, "image", 0.3),

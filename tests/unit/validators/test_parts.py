@@ -8,7 +8,7 @@ from torch import nn
 
 from foible.classifiers.adapted import AdaptedClassifier
 from foible.validators.panel import Panel, Sight
-from foible.validators.parts import Closeness, Fusion, Head, ImageFusion, LabelFusion, logit
+from foible.validators.parts import Closeness, Head, Weighing, logit
 from foible.validators.scored import CHUNK, Percentile, Scored
 
 
@@ -34,17 +34,12 @@ def test_a_head_of_zeros_knows_nothing():
     assert head(torch.randn(5, 3)).tolist() == [0.5] * 5
 
 
-def test_fusion_adds_log_odds():
-    fusion = Fusion(torch.tensor([1.0, 2.0]), torch.tensor(-1.0))
-    assert fusion(torch.tensor([[1.0, 0.0]])).item() == 0.5
-    assert fusion(torch.tensor([[1.0, 1.0]])).item() == pytest.approx(1 / (1 + math.exp(-2)))
-
-
 def test_parts_are_stored_under_their_name():
-    fusion = ImageFusion(torch.tensor([1.0]), torch.tensor(0.5))
-    named = fusion.named()
-    assert set(named) == {"imagefusion.weights", "imagefusion.bias"}
-    assert ImageFusion.stored({**named, "other": torch.zeros(1)}).bias.item() == 0.5
+    weighing = Weighing(torch.tensor([1.0]), torch.tensor(0.5), torch.ones(1))
+    named = weighing.named("weighing alone")
+    assert set(named) == {"weighing alone.weights", "weighing alone.bias", "weighing alone.trust"}
+    assert Weighing.stored({**named, "other": torch.zeros(1)}, "weighing alone").bias.item() == 0.5
+    assert set(weighing.named()) == {"weighing.weights", "weighing.bias", "weighing.trust"}
 
 
 def test_log_odds_stay_finite():
@@ -89,12 +84,12 @@ def test_what_the_panel_sees_does_not_depend_on_neighbours():
 
 def test_names_in_model_files_do_not_follow_class_names():
     """Judges lie in files under these names: a class may be renamed, they may not."""
-    parts = {Closeness: "closeness", Head: "head", ImageFusion: "imagefusion", LabelFusion: "labelfusion"}
+    parts = {Closeness: "closeness", Head: "head", Weighing: "weighing"}
     assert {kind: kind.part for kind in parts} == parts
 
-    class Renamed(LabelFusion):
+    class Renamed(Weighing):
         pass
 
-    kept = LabelFusion(torch.ones(2), torch.zeros(())).named()
-    assert set(kept) == {"labelfusion.weights", "labelfusion.bias"}
+    kept = Weighing(torch.ones(2), torch.zeros(()), torch.ones(1)).named()
+    assert set(kept) == {"weighing.weights", "weighing.bias", "weighing.trust"}
     assert torch.equal(Renamed.stored(kept).weights, torch.ones(2))

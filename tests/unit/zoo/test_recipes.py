@@ -70,7 +70,7 @@ def test_population_survivors_and_budget_are_the_published_ones(name):
     population, survivors = recipe.search.parameters["population"], recipe.search.parameters["survivors"]
     assert (recipe.attempts, population, survivors) == (100, 25, 10)
     assert recipe.budget.evaluations == population + 249 * (population - survivors)
-    assert recipe.search.parameters["compat"] and recipe.stop == "first"
+    assert recipe.search.parameters["compat"] and recipe.ends == "first"
 
 
 @pytest.mark.parametrize("cell", PUBLISHED)

@@ -1,33 +1,36 @@
 """How does a model want its images? What its file says, what the user says, and else what real images show.
 
-Clean accuracy on labelled real images is measured under the usual conventions. The winner must be clear: better than
-the runner-up beyond chance (a sign test on the images that only one of the two gets right), else the plainest of those
-that cannot be told apart is taken, with a warning.
+The usual conventions are tried on labelled real images (trials.py). Where two of them cannot be told apart and the model
+would answer otherwise, it is for the user to say: a guess would make failures of what are none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 
 from foible.classifiers.adapted import AdaptedClassifier
-from foible.classifiers.adapting.preprocessing import Preprocessing
-from foible.classifiers.adapting.scores import class_order
-from foible.classifiers.network import Facts, Layout, Network
+from foible.classifiers.adapting.causes import hint_for, other_precision
+from foible.classifiers.adapting.preprocessing import Colours, Preprocessing
+from foible.classifiers.adapting.settings import spoken
+from foible.classifiers.adapting.trials import GOOD, Trial, clearly_better, contenders, trial
+from foible.classifiers.network import Facts, Layout, Network, Precision
 from foible.errors import FoibleError, ModelError
 from foible.types import Images
 
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+CAFFE_MEAN = (103.939, 116.779, 123.68)  # blue, green, red
 SIDES = (28, 32, 64, 96, 128, 224, 256, 299)
 LIKELY = (None, (32, 32), (64, 64), (224, 224))  # sizes tried on a model that takes any
 FEW = 32  # images for a first look at other sizes
+MOST_CHOICES = 3  # offered to the user
 GREAT = 0.9  # an accuracy from which on nothing else is tried
-GOOD = 0.5  # an accuracy from which on a convention is taken to be found
-DOUBT = 0.05  # level of the sign test
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,7 @@ class Said:
     size: tuple[int, int] | None = None
     channels: int | None = None
     layout: Layout | None = None
+    colours: Colours | None = None
 
 
 @dataclass(frozen=True)
@@ -51,48 +55,81 @@ class Chosen:
     clear: bool = True
 
 
-@dataclass(frozen=True)
-class _Trial:
-    """One convention and which of the images come out right under it, with the classes as named or reordered."""
+class Undecided(ModelError):
+    """Two conventions cannot be told apart; `choices` are what to say of the model for each, as text by setting."""
 
-    preprocessing: Preprocessing
-    right: Tensor
-    right_reordered: Tensor
-
-    @property
-    def accuracy(self) -> float:
-        return float(self.right.float().mean())
-
-    def reordered(self) -> _Trial:
-        return replace(self, right=self.right_reordered)
+    def __init__(self, trials: list[Trial]) -> None:
+        self.choices = tuple(said_of(t.preprocessing) for t in trials)
+        ways = " or ".join(f"{t.preprocessing} ({t.figures})" for t in trials)
+        options = "   or   ".join(" ".join(f"--{k}={v}" for k, v in said.items()) for said in self.choices)
+        super().__init__(f"how the model wants its images cannot be told: {ways}", f"say which it is: {options}")
 
 
-def choose(network: Network, said: Said, images: Images, labels: Tensor, columns: Any = None) -> Chosen:
-    """The preprocessing of a model: said, stated by its file, or found by trying."""
+def choose(
+    network: Network,
+    said: Said,
+    images: Images,
+    labels: Tensor,
+    columns: Any = None,
+    more: Callable[[], tuple[Images, Tensor]] | None = None,
+    refuse: Callable[[Tensor], None] = lambda _: None,
+) -> Chosen:
+    """The preprocessing of a model: said, stated by its file, or found by trying.
+
+    Args:
+        network: the model.
+        said: what the user says of it.
+        images: labelled real images to try it on.
+        labels: their classes.
+        columns: which of its scores stand for the classes.
+        more: gives further images, should these not be enough to tell two conventions apart.
+        refuse: raises an error for scores that cannot be right under any convention.
+    """
     facts = network.facts
     base = Preprocessing(
         channels=said.channels or facts.channels,
+        colours=said.colours or "rgb",
         size=said.size or facts.size,
         dtype=facts.dtype,
         layout=said.layout or facts.layout,
     )
     values = _values(said, facts)
     geometries = list(_geometries(base, images))
-    fitting = next((g for g in geometries if _problem(network, g, images) is None), None)
-    if fitting is None:
-        raise ModelError(
-            f"the model cannot take images of the domain, {_shape(base, images)}: {_problem(network, base, images)}",
-            "give its input size and channels: size, channels (--size, --channels)",
-        )
+    fitting = _fitting(network, geometries, images, said.layout is None)
+    refuse(AdaptedClassifier("probe", network, (), fitting).raw_scores(images[:2]))
     if values is not None:
         preprocessing, source = replace(fitting, **values[0]), values[1]
         return Chosen(preprocessing, f"input: {preprocessing} ({source})")
     trials = [_tried(network, g, images, labels, columns) for g in conventions(fitting, images)]
+    if said.colours is None:
+        trials += _other_colours(network, trials, images, labels, columns)
     if max(t.accuracy for t in trials) < GOOD and (base.channels is None or base.size is None):
         trials += _elsewhere(network, geometries, images, labels, columns)
-    if max(t.accuracy for t in trials) < GOOD and max(t.reordered().accuracy for t in trials) >= GOOD:
-        trials = [t.reordered() for t in trials]  # the order of its classes is wrong too: the probe will say so
+    reordered = [t.reordered for t in trials if t.reordered is not None]
+    if max(t.accuracy for t in trials) < GOOD <= max(t.accuracy for t in reordered):
+        trials = reordered  # the order of its classes is wrong too: the probe will say so
+    if more is not None and len(rivals := _rivals(trials)) > 1:
+        log.info("trying %d conventions that are nearly alike on more images", len(rivals))
+        images, labels = more()
+        again = [_tried(network, t.preprocessing, images, labels, columns) for t in rivals]
+        trials = again if trials is not reordered else [t.reordered for t in again if t.reordered is not None]
     return _winner(trials)
+
+
+def _rivals(trials: list[Trial]) -> list[Trial]:
+    """The conventions among which a choice is not clear, the plainest first."""
+    if max(t.accuracy for t in trials) < GOOD:
+        return []
+    open_ones = contenders(trials)
+    return [t for t in trials if any(t is one for one in open_ones)]
+
+
+def said_of(preprocessing: Preprocessing) -> dict[str, str]:
+    """What a user would say of a model that wants this, as text by setting."""
+    usual = Preprocessing()
+    facts: dict[str, Any] = {"range": preprocessing.range}
+    facts |= {k: v for k in ("mean", "std", "colours", "size") if (v := getattr(preprocessing, k)) != getattr(usual, k)}
+    return spoken(facts)
 
 
 def _values(said: Said, facts: Facts) -> tuple[dict[str, Any], str] | None:
@@ -102,6 +139,24 @@ def _values(said: Said, facts: Facts) -> tuple[dict[str, Any], str] | None:
         if known:
             return known, source
     return None
+
+
+def _fitting(network: Network, geometries: list[Preprocessing], images: Images, any_layout: bool) -> Preprocessing:
+    """The first input shape that a model takes; with the channels in another place or another precision if need be."""
+    problems = []
+    turned = [replace(g, layout="nchw" if g.layout == "nhwc" else "nhwc") for g in geometries[:2] if any_layout]
+    for geometry in [*geometries, *turned]:
+        problem = _problem(network, geometry, images)
+        if problem and (precision := other_precision(problem)):
+            geometry = replace(geometry, dtype=cast(Precision, precision))
+            problem = _problem(network, geometry, images)
+        if problem is None:
+            return geometry
+        problems.append(problem)
+    raise ModelError(
+        f"the model cannot take images of the domain, {_shape(geometries[0], images)}: {problems[0]}",
+        hint_for(problems[0]),
+    )
 
 
 def _geometries(base: Preprocessing, images: Images) -> Iterator[Preprocessing]:
@@ -125,13 +180,37 @@ def conventions(base: Preprocessing, images: Images) -> Iterator[Preprocessing]:
     mean, std = seen.mean((0, 2, 3)), seen.std((0, 2, 3)).clamp_min(1e-3)
     yield replace(base, mean=_rounded(mean), std=_rounded(std))
     if seen.shape[1] == 3:
-        yield replace(base, mean=IMAGENET_MEAN, std=IMAGENET_STD)
+        bgr = base.colours == "bgr"
+        yield replace(base, mean=IMAGENET_MEAN[:: -1 if bgr else 1], std=IMAGENET_STD[:: -1 if bgr else 1])
+        yield replace(base, range=(0.0, 255.0), mean=CAFFE_MEAN[:: 1 if bgr else -1])
     yield replace(base, range=(1.0, 0.0))
+
+
+def _other_colours(network: Network, trials: list[Trial], images: Images, labels: Tensor, columns: Any) -> list[Trial]:
+    """The two best ways of scaling again, with blue first; and Caffe's, which is nearly always used so."""
+    first = trials[0].preprocessing
+    if (first.channels or images.shape[1]) != 3 or images.shape[1] != 3 or first.dtype == "uint8":
+        return []
+    best = sorted(trials, key=lambda t: t.mean_loss)[:2]
+    ways = [
+        replace(t.preprocessing, colours="bgr", mean=t.preprocessing.mean[::-1], std=t.preprocessing.std[::-1])
+        for t in best
+    ]
+    caffe = replace(first, colours="bgr", range=(0.0, 255.0), mean=CAFFE_MEAN)
+    turned = [_tried(network, way, images, labels, columns) for way in dict.fromkeys([*ways, caffe])]
+    return [t for t in turned if _worth_it(t, trials)]
+
+
+def _worth_it(turned: Trial, trials: list[Trial]) -> bool:
+    """Whether blue first is clearly better than red first: nearly all models have red first, and hues may not matter."""
+    way = turned.preprocessing
+    usual = replace(way, colours="rgb", mean=way.mean[::-1], std=way.std[::-1])
+    return all(clearly_better(turned, t) for t in trials if t.preprocessing == usual)
 
 
 def _elsewhere(
     network: Network, geometries: list[Preprocessing], images: Images, labels: Tensor, columns: Any
-) -> list[_Trial]:
+) -> list[Trial]:
     """Conventions under other input shapes, for models that take any shape but know only one."""
     best, found = 0.0, []
     for geometry in geometries[1:]:
@@ -139,47 +218,40 @@ def _elsewhere(
             break
         if (geometry.size not in LIKELY and len(geometries) > 2) or _problem(network, geometry, images) is not None:
             continue
+        log.info("no convention fits so far: trying inputs of %s", _shape(geometry, images))
         for convention in conventions(geometry, images):
-            trial = _tried(network, convention, images[:FEW], labels[:FEW], columns)
-            if trial.accuracy > max(best, GOOD):
-                best = trial.accuracy
+            first = _tried(network, convention, images[:FEW], labels[:FEW], columns)
+            if first.accuracy > max(best, GOOD):
+                best = first.accuracy
                 found.append(_tried(network, convention, images, labels, columns))
     return found
 
 
-def _winner(trials: list[_Trial]) -> Chosen:
-    """The best trial, or the plainest of those that cannot be told from it."""
-    best = max(trials, key=lambda t: t.accuracy)
-    equals = [t for t in trials if t is best or not _beats(best, t)]
-    taken = equals[0] if best.accuracy >= GOOD else trials[0]
-    note = f"input: {taken.preprocessing} (tried: right on {taken.accuracy:.1%} of {len(taken.right)} real images"
-    others = [t for t in trials if t is not taken]
-    if best.accuracy < GOOD:
-        return Chosen(taken.preprocessing, note + "; no convention does better than half)", clear=False)
-    if len(equals) > 1:
-        rivals = "; ".join(f"{t.preprocessing}: {t.accuracy:.1%}" for t in equals if t is not taken)
-        return Chosen(taken.preprocessing, note + f"; cannot be told from {rivals})", clear=False)
+def _winner(trials: list[Trial]) -> Chosen:
+    """The convention that fits best; none where two cannot be told apart."""
+    if max(t.accuracy for t in trials) < GOOD:
+        taken = trials[0]
+        return Chosen(
+            taken.preprocessing,
+            f"input: {taken.preprocessing} (tried: {taken.figures}; no convention does better than half)",
+            clear=False,
+        )
+    taken, *rivals = contenders(trials)
+    if rivals:
+        raise Undecided([taken, *sorted(rivals, key=lambda t: t.mean_loss)][:MOST_CHOICES])
+    note = f"input: {taken.preprocessing} (tried: {taken.figures}"
+    others = [t for t in trials if not torch.equal(t.answers, taken.answers)]
     if not others:
         return Chosen(taken.preprocessing, note + ")")
-    second = max(others, key=lambda t: t.accuracy)
-    return Chosen(taken.preprocessing, note + f"; next best, {second.preprocessing}: {second.accuracy:.1%})")
+    second = min(others, key=lambda t: t.mean_loss)
+    return Chosen(
+        taken.preprocessing,
+        note + f"; next best, {second.preprocessing}: {second.accuracy:.1%}, {second.mean_loss:.3g})",
+    )
 
 
-def _beats(first: _Trial, second: _Trial) -> bool:
-    from scipy.stats import binomtest  # slow to import
-
-    wins, losses = int((first.right & ~second.right).sum()), int((second.right & ~first.right).sum())
-    return wins + losses > 0 and binomtest(wins, wins + losses, alternative="greater").pvalue < DOUBT
-
-
-def _tried(network: Network, preprocessing: Preprocessing, images: Images, labels: Tensor, columns: Any) -> _Trial:
-    classifier = AdaptedClassifier("probe", network, (), preprocessing, columns=columns)
-    scores = classifier(images).cpu()
-    if not bool(torch.isfinite(scores).all()) or scores.shape[1] <= int(labels.max()):
-        nothing = torch.zeros(len(labels), dtype=torch.bool)
-        return _Trial(preprocessing, nothing, nothing)
-    order = class_order(scores, labels)
-    return _Trial(preprocessing, scores.argmax(1) == labels, scores.argmax(1) == order[labels])
+def _tried(network: Network, preprocessing: Preprocessing, images: Images, labels: Tensor, columns: Any) -> Trial:
+    return trial(preprocessing, AdaptedClassifier("probe", network, (), preprocessing, columns=columns), images, labels)
 
 
 def _problem(network: Network, preprocessing: Preprocessing, images: Images) -> str | None:
@@ -199,4 +271,4 @@ def _shape(base: Preprocessing, images: Images) -> str:
 
 
 def _rounded(values: Tensor) -> tuple[float, ...]:
-    return tuple(torch.round(values, decimals=4).tolist())
+    return tuple(round(v, 4) for v in values.tolist())

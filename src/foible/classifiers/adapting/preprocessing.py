@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -12,6 +13,7 @@ from foible.classifiers.network import Layout, Precision
 from foible.errors import RecipeError
 from foible.types import Images
 
+Colours = Literal["rgb", "bgr"]
 LUMA = (0.299, 0.587, 0.114)  # how red, green and blue make grey (ITU-R BT.601)
 
 
@@ -21,6 +23,7 @@ class Preprocessing:
 
     Attributes:
         channels: 1 or 3; colours become grey by their luminance, grey is repeated. None keeps what comes.
+        colours: the order of three channels.
         size: height and width, reached by bilinear resizing with antialiasing. None keeps what comes.
         range: black and white as the model knows them: (0, 1), (0, 255), (-1, 1); (1, 0) inverts.
         mean: per channel, in the units of the range.
@@ -30,6 +33,7 @@ class Preprocessing:
     """
 
     channels: int | None = None
+    colours: Colours = "rgb"
     size: tuple[int, int] | None = None
     range: tuple[float, float] = (0.0, 1.0)
     mean: tuple[float, ...] = (0.0,)
@@ -52,6 +56,8 @@ class Preprocessing:
     def __call__(self, images: Images) -> Tensor:
         """The model's input for images in [0, 1]; differentiable unless the input is uint8."""
         inputs = _with_channels(images, self.channels)
+        if self.colours == "bgr":
+            inputs = inputs.flip(1)
         if self.size is not None and tuple(inputs.shape[2:]) != self.size:
             inputs = interpolate(inputs, self.size, mode="bilinear", align_corners=False, antialias=True)
         black, white = self.range
@@ -71,7 +77,9 @@ class Preprocessing:
         if set(self.mean) != {0.0} or set(self.std) != {1.0}:
             values += f", mean {_numbers(self.mean)}, std {_numbers(self.std)}"
         size = f"{self.size[0]}x{self.size[1]}, " if self.size else ""
-        channels = {None: "", 1: "grey, ", 3: "RGB, "}.get(self.channels, f"{self.channels} channels, ")
+        rgb = f"{self.colours.upper()}, "
+        plain = "" if self.colours == "rgb" else rgb
+        channels = {None: plain, 1: "grey, ", 3: rgb}.get(self.channels, f"{self.channels} channels, ")
         layout = "" if self.layout == "nchw" else ", channels last"
         return size + channels + values + layout + ("" if self.dtype == "float32" else f", {self.dtype}")
 

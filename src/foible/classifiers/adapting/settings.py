@@ -11,6 +11,7 @@ from foible.errors import RecipeError
 NUMBERS: Final[Mapping[str, type]] = {"size": int, "range": float, "mean": float, "std": float}
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "channels": ("1", "3"),
+    "colours": ("rgb", "bgr"),
     "layout": ("nchw", "nhwc"),
     "output": ("logits", "probabilities", "log-probabilities"),
     "send": ("json", "png"),

@@ -7,6 +7,7 @@ is never torch's own doing.
 
 from __future__ import annotations
 
+import pickletools
 import zipfile
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
@@ -92,4 +93,30 @@ def _members(path: Path) -> list[str]:
 def _refused(path: Path, why: str) -> ModelError:
     return ModelError(
         f"model file '{path}' is refused: it has {why}", "torch writes no such file: save the model again with torch"
+    )
+
+
+def whole_model(path: Path) -> bool:
+    """Whether a pickle holds more than named tensors, as `torch.save(model)` does; told without running any of it."""
+    try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                name = next(n for n in archive.namelist() if n.endswith("data.pkl"))
+                content = archive.read(name)[:MOST_COMPRESSED]
+        else:
+            with path.open("rb") as opened:
+                content = opened.read(MOST_COMPRESSED)
+        named, texts = set[str](), list[str]()
+        for operation, argument, _ in pickletools.genops(content):
+            if isinstance(argument, str):
+                texts.append(argument)
+            if operation.name == "GLOBAL":
+                named.add(str(argument).partition(" ")[0])
+            elif operation.name == "STACK_GLOBAL":
+                named.add(texts[-2] if len(texts) > 1 else "")
+    except (OSError, ValueError, StopIteration, zipfile.BadZipFile, EOFError, KeyError):
+        return False
+    return any(
+        not module.startswith(("torch._utils", "torch.storage", "collections")) and module != "torch"
+        for module in named
     )

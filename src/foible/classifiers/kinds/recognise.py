@@ -32,7 +32,7 @@ def is_own_model(reference: str, settings: Mapping[str, Any]) -> bool:
         reference in table("kinds")
         or "factory" in settings
         or reference.startswith(("http://", "https://", *HUBS))
-        or Path(reference).suffix in TORCH | {".onnx"}
+        or Path(reference).suffix.lower() in TORCH | {".onnx"}
         or is_function_on_arrays(reference)
     )
 
@@ -51,11 +51,11 @@ def recognise(reference: str, settings: Mapping[str, Any]) -> Reference:
     path = Path(reference)
     if "factory" in settings:
         return Reference("weights", {"path": reference}, path.stem)
-    if path.suffix == ".onnx":
+    if path.suffix.lower() == ".onnx":
         return Reference("onnx", {"path": reference}, path.stem)
-    if path.suffix == ".safetensors":
+    if path.suffix.lower() == ".safetensors":
         return Reference("weights", {"path": reference}, path.stem)
-    if path.suffix in TORCH:
+    if path.suffix.lower() in TORCH:
         return Reference(_torch_kind(path), {"path": reference}, path.stem)
     raise RecipeError(
         f"'{reference}' is no model foible knows how to load",
@@ -67,6 +67,10 @@ def _torch_kind(path: Path) -> str:
     content = torch_content(path)
     if content is Content.NATIVE:
         raise ModelError(f"'{path}' holds {content}: refused", "export the model with torch.export.save")
+    if content is Content.PICKLE and path.suffix.lower() == ".pt2":
+        raise ModelError(
+            f"'{path}' is no exported program: it is damaged, or was saved otherwise", "save it with torch.export.save"
+        )
     return {Content.TORCHSCRIPT: "torchscript", Content.EXPORTED: "exported", Content.PICKLE: "weights"}[content]
 
 

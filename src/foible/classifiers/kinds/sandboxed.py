@@ -45,7 +45,7 @@ class SandboxedNetwork:
             if (missing := lacking(self.protections)) and not insist:
                 raise ModelError(
                     f"'{name}' is untrusted and this machine cannot isolate it: lacking {', '.join(missing)}",
-                    "use a Linux kernel with Landlock and seccomp; or, if you accept the risk, insist (--insist)",
+                    "use a Linux kernel with Landlock and seccomp; or, if you know who made the file, say --trusted",
                 )
             self.facts, self.offers = self._open(kind, settings)
         except BaseException:

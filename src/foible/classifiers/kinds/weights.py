@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from foible.classifiers.kinds.archive import Content, torch_content, whole_file
+from foible.classifiers.kinds.archive import Content, torch_content, whole_file, whole_model
 from foible.classifiers.kinds.exported import plain_tensors_only
 from foible.classifiers.network import Facts, ModuleNetwork
 from foible.errors import ModelError, RecipeError
@@ -90,8 +90,9 @@ def read_weights(path: Path, pickles: bool = False) -> dict[str, Tensor] | nn.Mo
 
 def pickle_refused(path: str) -> ModelError:
     """The error for a file that would run code."""
+    what = "a whole model saved with torch.save(model)" if whole_model(Path(path)) else "a pickle"
     return ModelError(
-        f"'{path}' is a pickle that may run any code when opened: refused",
+        f"'{path}' is {what} that may run any code when opened: refused",
         "save model.state_dict() as safetensors and name a factory; or, if you trust it, allow pickles (--pickles)",
     )
 
@@ -120,6 +121,10 @@ def _made(factory: str, arguments: Mapping[str, Any]) -> nn.Module:
     except TypeError as error:
         raise RecipeError(
             f"factory '{factory}' cannot be called: {error}", "give its parameters as arguments"
+        ) from error
+    except Exception as error:
+        raise RecipeError(
+            f"factory '{factory}' failed: {type(error).__name__}: {error}", "run it with Python to see more"
         ) from error
     if not isinstance(module, nn.Module):
         raise ModelError(f"factory '{factory}' gave a {type(module).__name__}, expected a torch module")

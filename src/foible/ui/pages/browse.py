@@ -11,10 +11,11 @@ from starlette.routing import Route
 from foible.metrics.pairs import class_pairs
 from foible.report.page import LISTED, confusion_matrix
 from foible.store.answers import read_answers
+from foible.store.selection import is_kept, is_valid
 from foible.ui.live import state_of
 from foible.ui.pages.cards import card
 from foible.ui.render import bench, page
-from foible.ui.selection import JUDGED, ORDERS, PAGE, is_kept, is_valid, read_filter, select
+from foible.ui.selection import COUNTS, JUDGED, ORDERS, PAGE, read_filter, select
 
 
 def browse(request: Request) -> Response:
@@ -50,6 +51,7 @@ def browse(request: Request) -> Response:
             listed=pairs[:LISTED],
             orders=ORDERS,
             judged=JUDGED,
+            counting=COUNTS,
             labels=sorted({p.label for p in pairs}),
             predictions=sorted({p.predicted for p in pairs}),
         )

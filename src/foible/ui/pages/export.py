@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import tomli_w
@@ -17,9 +18,12 @@ from foible.errors import StoreError, did_you_mean
 from foible.report import render_page, summarise, to_json
 from foible.report.page import without_nothing
 from foible.store import Run
+from foible.store.answers import read_answers
 from foible.store.export import safe, to_parquet, to_tree, to_zip
+from foible.store.export import to_json as to_json_table
 from foible.ui.live import state_of
 from foible.ui.render import bench, page
+from foible.ui.selection import Filter, read_filter, select
 
 REPORT_POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; sandbox allow-scripts"
@@ -30,6 +34,8 @@ def export(request: Request) -> Response:
     """What can be taken away."""
     shared, name = bench(request), request.path_params["name"]
     with shared.shelf.open(name) as run:
+        chosen, answers = read_filter(request.query_params, len(run.classes)), read_answers(run.layout)
+        lines = run.index()
         return page(
             "export",
             here="runs",
@@ -37,7 +43,11 @@ def export(request: Request) -> Response:
             name=name,
             title=run.manifest.recipe["title"] or name,
             state=state_of(shared.jobs, name, run),
-            count=len(run.index()),
+            total=len(lines),
+            count=len(select(lines, chosen, answers)),
+            counting=len(select(lines, replace(chosen, counts="yes"), answers)),
+            chosen=chosen,
+            query=chosen.query(),
             folder=str(run.layout.folder),
         )
 
@@ -50,7 +60,7 @@ def download(request: Request) -> Response:
     folder = Path(tempfile.mkdtemp(prefix="foible-export-"))
     try:
         with bench(request).shelf.open(name) as run:
-            FILES[file](run, folder / file)
+            FILES[file](run, folder / file, read_filter(request.query_params, len(run.classes)))
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -67,21 +77,23 @@ def report(request: Request) -> Response:
         return Response(render_page(run), media_type="text/html", headers={"Content-Security-Policy": REPORT_POLICY})
 
 
-def _tree(run: Run, path: Path) -> None:
+def _tree(run: Run, path: Path, chosen: Filter) -> None:
+    """Ready to train on: those that count, unless the address says otherwise."""
     folder = path.with_suffix("")
     folder.mkdir()
-    to_tree(run, folder)
+    to_tree(run, folder, chosen if chosen.counts else replace(chosen, counts="yes"))
     shutil.make_archive(str(folder), "zip", folder)
 
 
-def _text(make: Callable[[Run], str]) -> Callable[[Run, Path], object]:
-    return lambda run, path: path.write_text(make(run), encoding="utf-8")
+def _text(make: Callable[[Run], str]) -> Callable[[Run, Path, Filter], object]:
+    return lambda run, path, _chosen: path.write_text(make(run), encoding="utf-8")
 
 
-FILES: dict[str, Callable[[Run, Path], object]] = {
+FILES: dict[str, Callable[[Run, Path, Filter], object]] = {
     "findings.zip": to_zip,
     "tree.zip": _tree,
     "findings.parquet": to_parquet,
+    "findings.json": to_json_table,
     "report.html": _text(render_page),
     "summary.json": _text(lambda run: to_json(summarise(run))),
     "recipe.toml": _text(lambda run: tomli_w.dumps(without_nothing(run.manifest.recipe))),

@@ -6,6 +6,7 @@ import base64
 import shlex
 from dataclasses import dataclass
 
+from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -14,13 +15,22 @@ from foible.images import png
 from foible.report.wording import percent
 from foible.store import Run
 from foible.store.answers import NOTHING, OTHER, Answers, read_answers
+from foible.store.selection import is_kept, is_valid
 from foible.types import Finding
 from foible.ui.pages.cards import card
 from foible.ui.render import bench, page
-from foible.ui.selection import is_kept, is_valid, read_filter, select
+from foible.ui.selection import read_filter, select
 from foible.ui.verdicts import Question, reasons
 from foible.ui.workshop import sheet
 
+
+class FindingNumber(IntegerConvertor):
+    """Numbers as they stand in addresses: short enough to be one of a database."""
+
+    regex = "[0-9]{1,15}"
+
+
+register_url_convertor("finding", FindingNumber())
 BARS = 10  # classes shown with their probabilities
 
 
@@ -101,6 +111,6 @@ def bars(run: Run, found: Finding) -> list[Bar]:
 
 
 routes = [
-    Route("/runs/{name}/findings/{attempt:int}", finding),
-    Route("/runs/{name}/findings/{attempt:int}/path", path),
+    Route("/runs/{name}/findings/{attempt:finding}", finding),
+    Route("/runs/{name}/findings/{attempt:finding}/path", path),
 ]

@@ -16,7 +16,7 @@ from foible.store.answers import Answers, give_answer, person_name, read_answers
 from foible.store.reader import FindingLine
 from foible.survey import Choice, choices
 from foible.ui.pages.cards import card
-from foible.ui.render import bench, html, page
+from foible.ui.render import bench, html, page, short_body
 
 
 def judge(request: Request) -> Response:
@@ -61,7 +61,7 @@ def question(request: Request) -> Response:
 
 async def answer(request: Request) -> Response:
     """Note what a person sees."""
-    body = parse_qs((await request.body())[:2000].decode(errors="replace"))
+    body = parse_qs((await short_body(request, 2000)).decode(errors="replace"))
     person = person_name(body.get("person", [""])[0])
     with bench(request).shelf.open(request.path_params["name"]) as run:
         attempt, said = (int(body[k][0]) if _whole(body.get(k, [""])[0]) else -9 for k in ("attempt", "answer"))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl
 
 import tomli_w
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -20,7 +20,7 @@ from foible.ui.command import as_table
 from foible.ui.form import DEFAULTS, SetUp, fields_of
 from foible.ui.live import duration
 from foible.ui.reading import UPLOADED, read_form, with_first_choices
-from foible.ui.render import bench, html, page, session
+from foible.ui.render import bench, html, page, session, short_body
 from foible.ui.uploads import KINDS, describes_itself, keep_with, receive
 
 LARGEST_FORM = 200_000  # bytes, as sent: room for the names of a thousand classes
@@ -56,11 +56,20 @@ async def preview(request: Request) -> Response:
 
 
 async def probe(request: Request) -> Response:
-    """Load the models, look at them on real images, and say in words what was seen; apart from the other pages."""
+    """Load the models, look at them on real images, and say in words what was seen; in a process of its own."""
     chosen = _read(request, await _form(request))
     if chosen.recipe is None:
         return JSONResponse({"html": html("probe", probe=None), "fine": False})
-    result = await run_in_threadpool(bench(request).workshop.probe, chosen.recipe)
+    shared = bench(request)
+    result = shared.workshop.known_probe(chosen.recipe)
+    if result is None:
+        visitor = str(session(request).folder)
+        result = await shared.probing.look(chosen.recipe, visitor, request.is_disconnected)
+        if result is None:
+            return JSONResponse({"html": html("probe", probe=None), "fine": False})
+        said = (replace(n, message=shared.discreet(n.message), hint=shared.discreet(n.hint)) for n in result.lines)
+        result = replace(result, lines=tuple(said))
+        shared.workshop.remember_probe(chosen.recipe, result)
     return JSONResponse({"html": html("probe", probe=result), "fine": result.fine})
 
 
@@ -87,6 +96,7 @@ def recipe_file(request: Request) -> Response:
 
 async def upload(request: Request) -> Response:
     """Take a classifier file for this session."""
+    bench(request).sessions.make_room(session(request))
     taken = await receive(request, session(request), bench(request).largest_upload)
     own = not describes_itself(taken.path)
     return JSONResponse({"key": f"{UPLOADED}{taken.key}", "name": taken.name, "own": own})
@@ -110,16 +120,16 @@ def _panel(request: Request, chosen: SetUp) -> dict[str, Any]:
     recipe = chosen.recipe
     most = most_evaluations(recipe.attempts, recipe.baseline.attempts, recipe.budget.evaluations)
     known = bench(request).workshop.known_probe(recipe)
-    cost = f"At most about {duration(most / known.rate + 5)} on this machine" if known and known.rate else ""
+    cost = (
+        f"About {duration(most / known.rate + 5)} if no search ends early and nothing else runs"
+        if known and known.rate
+        else ""
+    )
     return {"setup": chosen, "cost": cost, "most": most, "recipe": tomli_w.dumps(chosen.facts), "probe": known}
 
 
 async def _form(request: Request) -> dict[str, str]:
-    body = b""
-    async for piece in request.stream():
-        body += piece
-        if len(body) > LARGEST_FORM:
-            raise RecipeError("the form is too long", "shorten the list of classes")
+    body = await short_body(request, LARGEST_FORM)
     return {k: v for k, v in parse_qsl(body.decode(errors="replace")) if k in DEFAULTS}
 
 

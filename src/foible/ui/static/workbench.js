@@ -41,6 +41,14 @@ if (setup) {
     if (said) probe.innerHTML = said.html;
     refresh();
   };
+  probe.addEventListener("click", event => { // what only the visitor knows, said with one click
+    const said = event.target.dataset.fill;
+    if (!said) return;
+    own.closest("details")?.setAttribute("open", "");
+    own.querySelectorAll("details").forEach(part => { part.open = true; });
+    Object.entries(JSON.parse(said)).forEach(([name, text]) => { setup.elements[name].value = text; });
+    setup.dispatchEvent(new Event("input"));
+  });
   const fit = () => { // what cannot be chosen is out of reach
     const field = name => setup.elements[name], genetic = field("search").value === "genetic";
     field("survivors").max = Math.max(2, Number(field("population").value) - 1);
@@ -48,7 +56,7 @@ if (setup) {
     const domain = values().get("domain");
     setup.querySelectorAll("[data-domain]").forEach(choice => { choice.hidden = choice.dataset.domain !== domain; });
     ["generator", "classifier"].forEach(name => {
-      const shown = [...setup.querySelectorAll(`input[name=${name}]`)].filter(i => !i.closest(".choice").hidden);
+      const shown = [...setup.querySelectorAll(`input[name=${name}]`)].filter(i => !i.closest(".choice").hidden && !i.disabled);
       if (!shown.some(i => i.checked) && shown.length) shown[0].checked = true;
     });
     own.hidden = !setup.querySelector("input[name=classifier]:checked")?.hasAttribute("data-own");
@@ -113,7 +121,7 @@ if (live) {
       else parts.forEach((part, k) => { if (part.outerHTML !== shown[k].outerHTML) swap(shown[k], part); });
       live.dataset.updated = String(Date.now());
     } catch { live.querySelector("#status").textContent = "The workbench does not answer; the run itself goes on. Trying again…"; }
-    if (going()) setTimeout(tick, Math.max(100, 800 - (Date.now() - begun)));
+    setTimeout(tick, going() ? Math.max(100, 800 - (Date.now() - begun)) : 4000); // somebody else may make it go on
   };
   const swap = (old, part) => {
     const scrolled = old.querySelector(".tall")?.scrollTop, link = old.contains(document.activeElement) && document.activeElement.getAttribute("href");
@@ -121,7 +129,7 @@ if (live) {
     if (scrolled) part.querySelector(".tall").scrollTop = scrolled;
     if (link) part.querySelector(`a[href="${CSS.escape(link)}"]`)?.focus(); // whoever uses the keyboard stays where they are
   };
-  if (going()) setTimeout(tick, 400);
+  setTimeout(tick, going() ? 400 : 4000);
 }
 
 // Filters answer at once.

@@ -1,0 +1,157 @@
+"""A matrix recipe: what its cells share, and axes whose cells are combined (see recipes/gift.toml)."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from foible.campaign import Recipe, load_recipe
+from foible.campaign.built_in import RECIPES, combined
+from foible.errors import FoibleError, RecipeError, did_you_mean
+
+NAMED = 5  # wrong cells named in one message
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of a benchmark: its place on every axis, and its recipe."""
+
+    name: str
+    parts: tuple[str, ...]
+    titles: tuple[str, ...]
+    recipe: Recipe
+
+    @property
+    def evaluations(self) -> int:
+        """What it costs if no origin ever fails."""
+        planned = self.recipe.attempts + min(self.recipe.attempts, self.recipe.baseline.attempts)
+        return planned * self.recipe.budget.evaluations
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A benchmark: its cells in the order of its axes."""
+
+    name: str
+    title: str
+    cells: tuple[Cell, ...]
+
+
+def matrix_names() -> list[str]:
+    """The benchmarks that come with foible."""
+    return sorted(path.stem for path in RECIPES.glob("*.toml") if "axes" in tomllib.loads(path.read_text()))
+
+
+def load_matrix(
+    reference: str | Path,
+    changes: Mapping[str, Any] | None = None,
+    only: Sequence[str] = (),
+    seeds: int = 1,
+) -> Matrix:
+    """A benchmark by name or by TOML file, every cell of it checked.
+
+    Args:
+        reference: one of `matrix_names()`, or the path of a file with [shared] and [[axes]].
+        changes: values to put in place in every cell, with dotted keys.
+        only: patterns such as "mnist-*" and "low": of an axis that some match, the other cells are left out.
+        seeds: how often each cell is run, with seeds that follow each other.
+    """
+    path = _path(reference)
+    study = _study(path)
+    if seeds < 1:
+        raise RecipeError(f"--seeds {seeds} is not a number of repetitions", "use 1 or more")
+    chosen = _chosen(study["axes"], only)
+    cells: list[Cell] = []
+    wrong: list[str] = []
+    places = product(*(axis for axis in study["axes"]))
+    for parts, (name, facts) in zip(places, combined(path.stem, study).items(), strict=True):
+        if parts not in chosen:
+            continue
+        titles = tuple(str(axis[part]["title"]) for axis, part in zip(study["axes"], parts, strict=True))
+        try:
+            cells += _repeated(name, parts, titles, facts, dict(changes or {}), seeds)
+        except FoibleError as error:
+            wrong.append(f"cell '{name}': {error.message}" + (f" ({error.hint})" if error.hint else ""))
+    if wrong:
+        more = f"\n    and {len(wrong) - NAMED} more" if len(wrong) > NAMED else ""
+        raise RecipeError(
+            f"benchmark '{path.stem}' is wrong in:" + "".join(f"\n    {line}" for line in wrong[:NAMED]) + more,
+            f"put '{path.name}' right; foible ls recipes shows sound ones",
+        )
+    return Matrix(path.stem, str(study["shared"].get("title", path.stem)), tuple(cells))
+
+
+def _repeated(
+    name: str,
+    parts: tuple[str, ...],
+    titles: tuple[str, ...],
+    facts: dict[str, Any],
+    changes: dict[str, Any],
+    seeds: int,
+) -> Iterable[Cell]:
+    """A cell, or one for every seed."""
+    first = load_recipe({"name": name, **facts}, changes)
+    if seeds == 1:
+        return [Cell(name, parts, titles, first)]
+    made = []
+    for seed in range(first.seed, first.seed + seeds):
+        called = f"{name}-seed-{seed}"
+        recipe = load_recipe({**facts, "name": called}, changes | {"seed": seed})
+        made.append(Cell(called, (*parts, f"seed-{seed}"), (*titles, f"seed {seed}"), recipe))
+    return made
+
+
+def _chosen(axes: Sequence[Mapping[str, Any]], only: Sequence[str]) -> set[tuple[str, ...]]:
+    """The places of the sub-matrix that patterns describe."""
+    kept: list[list[str]] = []
+    idle = set(only)
+    for axis in axes:
+        matching = [part for part in axis if any(fnmatchcase(part, pattern) for pattern in only)]
+        idle -= {pattern for pattern in only if any(fnmatchcase(part, pattern) for part in axis)}
+        kept.append(matching or list(axis))
+    if idle:
+        known = [part for axis in axes for part in axis]
+        pattern = sorted(idle)[0]
+        raise RecipeError(f"--only '{pattern}' matches no cell of any axis", did_you_mean(pattern, known))
+    return set(product(*kept))
+
+
+def _path(reference: str | Path) -> Path:
+    if str(reference) in matrix_names():
+        return RECIPES / f"{reference}.toml"
+    path = Path(reference)
+    if path.suffix != ".toml" or not path.is_file():
+        raise RecipeError(
+            f"no benchmark '{reference}'",
+            did_you_mean(str(reference), matrix_names()) + "; the path of a .toml file works too",
+        )
+    return path
+
+
+def _study(path: Path) -> dict[str, Any]:
+    """The file, once its shape is known to be right."""
+    hint = "compare it with a built-in one, such as recipes/gift.toml: [shared], then one [[axes]] per axis"
+    try:
+        study = tomllib.loads(path.read_text())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise RecipeError(f"benchmark '{path}' is not TOML: {error}", hint) from error
+    unknown = sorted(study.keys() - {"shared", "axes"})
+    if unknown:
+        raise RecipeError(f"benchmark '{path}' has an unknown key '{unknown[0]}'", hint)
+    axes = study.get("axes")
+    if not isinstance(axes, list) or not axes:
+        raise RecipeError(f"benchmark '{path}' has no [[axes]]", hint)
+    study.setdefault("shared", {}).setdefault("title", path.stem)
+    for number, axis in enumerate(axes, 1):
+        if not axis:
+            raise RecipeError(f"benchmark '{path}': axis {number} has no cell", hint)
+        for name, part in axis.items():
+            if not isinstance(part, dict):
+                raise RecipeError(f"benchmark '{path}': axis {number}, '{name}' is not a table of recipe values", hint)
+            part.setdefault("title", name)
+    return study

@@ -1,0 +1,171 @@
+"""The published tables of a benchmark, from its runs and the cards of its models: generators (II) and results (III).
+
+A value is kept as what it is (a rate with its counts, a mean with its interval), so that every format can say all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from foible.benchmark.matrix import Cell, Matrix
+from foible.errors import FoibleError
+from foible.metrics import Cost, Rate, median_cost, rate
+from foible.report import summarise
+from foible.report.summary import Summary
+from foible.report.trials import trials
+from foible.report.wording import short_name
+from foible.store import Run, open_run
+from foible.zoo import cards
+
+TOP = 3  # confusions named
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean with its 95 % interval."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+Value = str | int | float | Rate | Mean | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under headings; `note` says how to read it."""
+
+    name: str
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    note: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """A cell with its run; None where it has not begun or cannot be read."""
+
+    cell: Cell
+    run: Run | None
+
+
+def results(matrix: Matrix, folder: Path) -> list[Result]:
+    """The runs of a benchmark folder, in the matrix's order."""
+    return [Result(cell, _opened(folder / cell.name)) for cell in matrix.cells]
+
+
+def generators_table(matrix: Matrix) -> Table:
+    """Table II: what the generators are and cost, from their cards."""
+    used = dict.fromkeys((cell.recipe.domain, cell.recipe.generator.use) for cell in matrix.cells)
+    known = cards()
+    rows: list[tuple[Value, ...]] = []
+    for domain, use in used:
+        card = known.get(use)
+        figures: Mapping[str, float] = card.figures if card else {}
+        latent = figures.get("latent_size")
+        rows.append(
+            (
+                short_name(domain),
+                short_name(use),
+                int(latent) if latent is not None else None,
+                card.parameters if card else None,
+                round(card.training_seconds / 60, 1) if card else None,
+                figures.get("decode_ms"),
+            )
+        )
+    return Table(
+        "generators",
+        "Generators",
+        ("domain", "generator", "latent size", "parameters", "training, min", "decoding, ms per image"),
+        tuple(rows),
+        "From the models' cards, each measured on the machine that trained it. Models without a card are n/a.",
+    )
+
+
+def results_table(found: Sequence[Result]) -> Table:
+    """Table III: viable origins, failures, iterations, validity and labels, by the judge and by people apart."""
+    told = [(r, summarise(r.run)) if r.run else (r, None) for r in found]
+    people = any(s and s.search.stage("valid_by_people") for _, s in told)
+    headings = (
+        *("cell", "state", "viable origins", "confirmed failures", "iterations", "evaluations, median"),
+        *("steady", "valid", "label kept, of valid", "failures that count"),
+        *(("valid, by people", "label kept, by people") if people else ()),
+    )
+    return Table(
+        "results",
+        "Results",
+        headings,
+        tuple(_row(r, s, people) for r, s in told),
+        "Shares with 95 % Wilson intervals: viable origins of attempts, confirmed failures of viable origins, steady and "
+        "valid of failures judged, label kept of valid ones, failures that count (all three) of viable origins. "
+        "Iterations: mean over viable origins with its 95 % interval, unsolved ones counted in full, as published. "
+        "Evaluations: median with unsolved origins censored (Kaplan and Meier).",
+    )
+
+
+def weaknesses_table(found: Sequence[Result]) -> Table:
+    """On what each cell fails: its weakest class, and which class is taken for which."""
+    rows: list[tuple[Value, ...]] = []
+    for result in found:
+        if result.run is None:
+            rows.append((result.cell.name, None, None, None))
+            continue
+        summary = summarise(result.run)
+        names = summary.facts.classes
+        tried = [row for row in summary.classes if row.confirmed.share is not None]
+        weakest = max(tried, key=lambda row: row.confirmed.share or 0.0, default=None)
+        top = [f"{names[p.label]} for {names[p.predicted]} ({p.count})" for p in summary.confusions[:TOP]]
+        rows.append(
+            (
+                result.cell.name,
+                weakest.name if weakest else None,
+                weakest.confirmed if weakest else None,
+                ", ".join(top) or None,
+            )
+        )
+    return Table(
+        "weaknesses",
+        "Weaknesses",
+        ("cell", "weakest class", "its confirmed failures", "most frequent confusions"),
+        tuple(rows),
+        "The class with the largest share of confirmed failures among its viable origins; with few origins per class the "
+        "intervals are wide. Confusions: expected class, for what it is taken, how often.",
+    )
+
+
+def _row(result: Result, summary: Summary | None, people: bool) -> tuple[Value, ...]:
+    if summary is None or result.run is None:
+        return (result.cell.name, "not run", *[None] * (10 if people else 8))
+    search, ended = summary.search, trials(result.run).values()
+    valid, kept = search.stage("valid"), search.stage("label_kept")
+    judged = [t.counts for t in ended if t.counts is not None]
+    rounds = search.rounds
+    return (
+        result.cell.name,
+        summary.facts.state,
+        search.stage("accepted"),
+        search.stage("confirmed"),
+        Mean(rounds.mean, rounds.mean_low, rounds.mean_high) if rounds.mean is not None else None,
+        _median([t.cost for t in ended], summary.facts.budget_evaluations),
+        search.stage("steady"),
+        valid,
+        rate(kept.count, valid.count) if kept and valid and kept.count <= valid.count else None,
+        rate(sum(judged), len(judged)) if judged and kept else None,
+        *((search.stage("valid_by_people"), search.stage("label_kept_by_people")) if people else ()),
+    )
+
+
+def _median(costs: list[Cost], budget: int) -> Value:
+    middle = median_cost(costs)
+    return middle if middle is not None else f"> {budget}" if costs else None
+
+
+def _opened(folder: Path) -> Run | None:
+    try:
+        return open_run(folder)
+    except FoibleError:
+        return None

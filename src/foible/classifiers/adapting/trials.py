@@ -1,0 +1,118 @@
+"""One way of scaling images tried on a model, and which of several fits: by mean negative log-likelihood.
+
+Accuracy alone cannot tell conventions apart: a network that wants [-1, 1] is right nearly as often on 0 to 255. But it is
+then sure of its mistakes, which the likelihood punishes. Two conventions under which a model answers the same on every
+image, real or blended, are one for our purpose: the plainer is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from foible.classifiers.adapting.preprocessing import Preprocessing
+from foible.classifiers.adapting.scores import class_order, output_kind, to_logits
+from foible.types import Images
+
+GOOD = 0.5  # an accuracy from which on a convention is taken to be found
+SURE = 0.95  # share of resamples of the images in which the best convention must stay the best
+MARGIN = 1.3  # by which the others' mean loss must be larger: a little contrast makes any network surer of itself
+RESAMPLES = 1000
+LARGEST_LOSS = 100.0  # for one image, whatever a model says
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a model gives under one convention: right (N,) and loss (N,) on real images, its answers on all images.
+
+    `reordered` holds the same for classes in the order that fits best, should theirs be another.
+    """
+
+    preprocessing: Preprocessing
+    right: Tensor
+    loss: Tensor
+    answers: Tensor
+    reordered: Trial | None = None
+
+    @property
+    def accuracy(self) -> float:
+        """Share of the real images that come out right."""
+        return float(self.right.float().mean())
+
+    @property
+    def mean_loss(self) -> float:
+        """Mean negative log-likelihood on the real images."""
+        return float(self.loss.mean())
+
+    @property
+    def figures(self) -> str:
+        """Both in words."""
+        return f"right on {self.accuracy:.1%} of {len(self.right)} real images, mean loss {self.mean_loss:.3g}"
+
+
+def trial(preprocessing: Preprocessing, ask: Callable[[Images], Tensor], images: Images, labels: Tensor) -> Trial:
+    """Ask a model about real images, and about blends of them."""
+    everything = torch.cat([images, blends(images)])
+    scores = ask(everything).cpu()
+    real = scores[: len(images)]
+    if not bool(torch.isfinite(scores).all()) or scores.shape[1] <= int(labels.max()):
+        nothing = torch.zeros(len(labels), dtype=torch.bool)
+        lost = Trial(preprocessing, nothing, torch.full((len(labels),), LARGEST_LOSS), nothing)
+        return replace(lost, reordered=lost)
+    answers, logits = scores.argmax(1), to_logits(real, output_kind(real)).double()
+    order = class_order(real, labels)
+    fitting = Trial(preprocessing, real.argmax(1) == order[labels], _loss(logits, order[labels]), answers)
+    return Trial(preprocessing, real.argmax(1) == labels, _loss(logits, labels), answers, fitting)
+
+
+def blends(images: Images) -> Images:
+    """As many images between and beside real ones as there are: halves of two, and noisy ones."""
+    rng = torch.Generator().manual_seed(0)
+    half = len(images) // 2
+    mixed = (images[:half] + images.flip(0)[:half]) / 2
+    noise = torch.rand(images[half:].shape, generator=rng)
+    return torch.cat([mixed, 0.5 * images[half:] + 0.5 * noise.to(images)])
+
+
+def contenders(trials: Sequence[Trial]) -> list[Trial]:
+    """The best trial first, then those that cannot be told from it and would answer otherwise.
+
+    Told apart means: better in nearly all resamples of the images, and not right on fewer of them beyond chance.
+    """
+    best = _plainest(trials, min(trials, key=lambda t: t.mean_loss))
+    rivals = [t for t in trials if t is not best and t.accuracy >= GOOD and not _same(best, t)]
+    return [best, *(t for t in rivals if not clearly_better(best, t) or _more_often_right(t, best))]
+
+
+def _plainest(trials: Sequence[Trial], best: Trial) -> Trial:
+    """The first of the trials under which the model says the same as under the best."""
+    return next(t for t in trials if t is best or _same(t, best))
+
+
+def _same(first: Trial, second: Trial) -> bool:
+    return torch.equal(first.answers, second.answers)
+
+
+def clearly_better(first: Trial, second: Trial) -> bool:
+    """Whether the mean loss of the first is smaller by a margin, and in nearly all resamples of the images."""
+    if second.mean_loss < MARGIN * first.mean_loss:
+        return False
+    rng = torch.Generator().manual_seed(0)
+    picks = torch.randint(len(first.loss), (RESAMPLES, len(first.loss)), generator=rng)
+    ahead = (second.loss - first.loss)[picks].mean(1) > 0
+    return float(ahead.double().mean()) >= SURE
+
+
+def _more_often_right(first: Trial, second: Trial) -> bool:
+    """Whether the first is right on more images beyond chance: a sign test on those that only one of them gets right."""
+    from scipy.stats import binomtest  # slow to import
+
+    wins, losses = int((first.right & ~second.right).sum()), int((second.right & ~first.right).sum())
+    return wins > losses and binomtest(wins, wins + losses, alternative="greater").pvalue < 1 - SURE
+
+
+def _loss(logits: Tensor, labels: Tensor) -> Tensor:
+    return -logits.log_softmax(1)[torch.arange(len(labels)), labels].clamp_min(-LARGEST_LOSS)

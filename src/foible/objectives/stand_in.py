@@ -1,0 +1,86 @@
+"""The nearest failure of a black box, with surrogates that say which way to go.
+
+Three columns: margin and distance of the tested classifier as in `nearest`, and `guide`, the mean margin of the
+surrogates, which lend their gradients and are not counted. Where only the surrogates were asked, the first two are NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from foible.errors import RecipeError
+from foible.objectives.nearest import STEADY, Nearest, mean_margin, ranked_distance, through_variations
+from foible.protocols import Classifier, Role
+from foible.types import TESTED, Capability, Evaluation, Images
+
+GUIDE = "surrogates"
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """The margin and distance of a black box, and the mean margin of surrogates that lend their gradients.
+
+    Args:
+        variations: harmless variations to average over; 0 looks at the image alone.
+        keep: margin, in logits, by which a failure must fail to count as one here.
+    """
+
+    variations: int = 0
+    keep: float = 0.5
+
+    names: ClassVar[tuple[str, ...]] = ("margin", "distance", "guide")
+    goal: ClassVar[float] = 0.0
+
+    def __post_init__(self) -> None:
+        Nearest(self.variations, self.keep)  # refuses what it would refuse
+
+    @property
+    def reads(self) -> Mapping[str, tuple[str, ...]]:
+        """The tested classifier, or its look through variations, and the surrogates together."""
+        return {self._asked: (), GUIDE: ()}
+
+    @property
+    def _asked(self) -> str:
+        return STEADY if self.variations else TESTED
+
+    def derive(self, roles: Mapping[str, Role]) -> Mapping[str, Role]:
+        """The surrogates as one, and the looks through variations."""
+        lending = [role for role in roles.values() if role.free and role.lends]
+        if not lending:
+            raise RecipeError(
+                "there is no surrogate whose gradients could show the way",
+                'name one or more: [classifiers] surrogate = "..."; any PyTorch model of the same classes will do',
+            )
+        looks = [through_variations(role, self.variations) if self.variations else role for role in lending]
+        together = Role(Together([role.classifier for role in looks]), free=True, cost=0)
+        own = Nearest(self.variations, self.keep).derive(roles)
+        return {**own, GUIDE: together}
+
+    def __call__(self, evaluation: Evaluation) -> Tensor:
+        """Columns (N, 3)."""
+        guide = mean_margin(evaluation.outputs[GUIDE], evaluation)
+        if self._asked not in evaluation.outputs:
+            unknown = torch.full_like(guide, torch.nan)
+            return torch.stack([unknown, unknown, guide], 1)
+        margins = mean_margin(evaluation.outputs[self._asked], evaluation).detach()
+        return torch.stack([margins, ranked_distance(evaluation, margins, self.keep), guide], 1)
+
+
+class Together:
+    """Several classifiers of the same classes as one: logits (N, looks, classes)."""
+
+    offers = frozenset({Capability.GRADIENT})
+
+    def __init__(self, members: Sequence[Classifier]) -> None:
+        self.members = tuple(members)
+        self.name, self.classes = " and ".join(m.name for m in members), members[0].classes
+
+    def __call__(self, images: Images) -> Tensor:
+        """Logits of every look of every member."""
+        said = [member(images) for member in self.members]
+        return torch.cat([logits if logits.ndim == 3 else logits[:, None] for logits in said], 1)

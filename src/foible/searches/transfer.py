@@ -1,0 +1,178 @@
+"""Transfer: descent for a black box, along the gradients of surrogates.
+
+The surrogates are other classifiers of the same classes that run here. Asking them is free; only the tested classifier's own
+answers are counted. Each search is in one of four phases:
+
+1. GUIDE: go down the mean margin of the surrogates, until they fail by `depth`.
+2. CHECK: ask the tested classifier. Does it fail too? If not, go twice as deep with the surrogates.
+3. BACK: bisect between the origin and the failure, each look one query.
+4. BREED: where the surrogates lead nowhere (`checks` queries in vain), the genetic search takes over.
+
+Papernot, McDaniel, Goodfellow, "Transferability in Machine Learning" (2016), in latent space and with a way back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from foible.errors import RecipeError
+from foible.protocols import Lanes
+from foible.searches.descent import FIRST, downhill, halved, where, wide
+from foible.searches.genetic import Genetic
+from foible.types import Feedback, Proposal, State, Want
+
+GUIDE, CHECK, BACK, BREED = range(4)
+STRIDE = 4  # steps on the surrogates before the tested classifier is asked anyway
+BRED = "breed."  # what the genetic search remembers, in a transfer's state
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """Descent along the gradients of surrogates, for classifiers that lend none: a failure for a dozen queries.
+
+    Args:
+        steady: look for failures that harmless variations (a shift by a pixel, a slight blur) do not undo.
+        variations: how many variations a steady search looks through.
+        checks: queries in vain after which the genetic search takes over.
+        shrinks: halvings of the way back to the origin.
+        keep: margin, in logits, by which a failure must fail.
+        overshoot: how much further than the linear guess a step goes.
+        extent: step of the genetic search: "low", "high", or a fraction of the latent range.
+    """
+
+    steady: bool = True
+    variations: int = 3
+    checks: int = 8
+    shrinks: int = 4
+    keep: float = 0.5
+    overshoot: float = 0.1
+    extent: str | float = "high"
+
+    follows: ClassVar[tuple[int, ...]] = (2,)
+    genetic: Genetic = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.checks < 1 or self.shrinks < 0 or self.keep < 0 or self.overshoot < 0:
+            raise RecipeError(
+                f"transfer: checks {self.checks} must be at least 1; shrinks {self.shrinks}, keep {self.keep} and "
+                f"overshoot {self.overshoot} at least 0"
+            )
+        if self.steady and self.variations < 1:
+            raise RecipeError(f"transfer: a steady search needs variations, not {self.variations}", "or steady = false")
+        object.__setattr__(self, "genetic", Genetic(extent=self.extent))
+
+    def suggests(self, others: Sequence[str]) -> Mapping[str, Any]:
+        """Up to three other classifiers of the domain as surrogates; the nearest failure is kept."""
+        objective = {"use": "stand_in", "variations": self.variations if self.steady else 0, "keep": self.keep}
+        surrogates = {f"surrogate{k}": name for k, name in enumerate(others[:3])}
+        rest = {"objective": objective, "ends": "never", "keeps": "best", "rank": "distance"}
+        return rest | ({"classifiers": surrogates} if surrogates else {})
+
+    def begin(self, lanes: Lanes) -> State:
+        """At the origins, asking the surrogates."""
+        count = len(lanes)
+        whole = torch.zeros(count, dtype=torch.long)
+        empty = self.genetic.begin(Lanes(lanes.starts.rows(torch.arange(0)), lanes.space, lanes.streams))
+        bred = {BRED + k: torch.zeros(count, *v.shape[1:], dtype=v.dtype) for k, v in empty.items()}
+        return bred | {
+            "latents": lanes.origins.clone(),
+            "end": lanes.origins.clone(),
+            "margin": torch.full((count,), torch.inf),
+            "reach": torch.full((count,), FIRST),
+            "depth": torch.full((count,), self.keep),
+            "phase": whole.clone(),
+            "step": whole.clone(),
+            "checks": whole.clone(),
+            "low": torch.zeros(count),
+            "high": torch.ones(count),
+            "done": torch.zeros(count, dtype=torch.bool),
+        }
+
+    def ask(self, state: State, lanes: Lanes) -> Proposal:
+        """One candidate per lane, or a whole brood where the genetic search is at work."""
+        single = (state["phase"] != BREED).nonzero()[:, 0]
+        wants = torch.where(state["phase"][single] == GUIDE, int(Want.GUIDE), int(Want.SCORES))
+        one = Proposal(state["latents"][single], single, wants=wants)
+        rows = (state["phase"] == BREED).nonzero()[:, 0]
+        if len(rows) == 0:
+            return one
+        brood = self.genetic.ask(_bred(state, rows), _some(lanes, rows))
+        return Proposal(
+            torch.cat([one.latents, brood.latents]),
+            torch.cat([one.lanes, rows[brood.lanes]]),
+            wants=torch.cat([one.wants, brood.wants]),
+        )
+
+    def tell(self, state: State, lanes: Lanes, proposal: Proposal, feedback: Feedback) -> State:
+        """On to the next phase, where one has come to its end."""
+        breeding = (state["phase"] == BREED).nonzero()[:, 0]
+        single = torch.arange(len(proposal.lanes)) < len(lanes) - len(breeding)
+        after = self._told(state, lanes, proposal, feedback, single)
+        if len(breeding):
+            brood = (~single).nonzero()[:, 0]
+            local = torch.searchsorted(breeding, proposal.lanes[brood])
+            told = Feedback(feedback.scores[brood], feedback.failed[brood], feedback.cost[brood])
+            some = _some(lanes, breeding)
+            bred = self.genetic.tell(_bred(state, breeding), some, Proposal(proposal.latents[brood], local), told)
+            good = told.failed & (told.scores[:, 0] <= -self.keep)
+            after["done"] = after["done"].index_fill(0, breeding[local[good]], True)
+            after |= {BRED + k: after[BRED + k].index_copy(0, breeding, v) for k, v in bred.items()}
+        return self._beginning_to_breed(state, after, lanes)
+
+    def _told(self, state: State, lanes: Lanes, proposal: Proposal, feedback: Feedback, single: Tensor) -> State:
+        """What becomes of the lanes that asked for one candidate."""
+        assert feedback.gradients is not None
+        rows, count = proposal.lanes[single], len(lanes)
+        scores = torch.full((count, feedback.scores.shape[1]), torch.nan).index_copy(0, rows, feedback.scores[single])
+        failed = torch.zeros(count, dtype=torch.bool).index_copy(0, rows, feedback.failed[single])
+        slopes = torch.zeros_like(state["latents"]).index_copy(0, rows, feedback.gradients[single, 2])
+        phase, guide = state["phase"], scores[:, 2].nan_to_num(nan=torch.inf)
+        fails = failed & (scores[:, 0] <= -self.keep)
+        guiding, checking, back = phase == GUIDE, phase == CHECK, phase == BACK
+        deep = guiding & ((guide <= -state["depth"]) | (state["step"] >= STRIDE))
+        down = downhill(state, lanes, guide, slopes, state["depth"], self.overshoot)
+        moving = guiding & ~deep
+        lost = moving & down["stuck"]
+        turn, vain = checking & fails, checking & ~fails
+        low, high = halved(state["low"], state["high"], back, fails)
+        end = where(turn, state["latents"], state["end"])
+        towards = torch.lerp(lanes.origins, end, wide((low + high) / 2, end))
+        checks = state["checks"] + vain
+        step = torch.where(moving | back, state["step"] + 1, torch.where(turn | vain, 0, state["step"]))
+        following = torch.where(deep, CHECK, torch.where(turn, BACK, torch.where(vain, GUIDE, phase)))
+        following = torch.where(lost | (vain & (checks >= self.checks)), BREED, following)
+        latents = where(moving & ~lost, down["latents"], state["latents"])
+        return state | {
+            "latents": where(turn | back, towards, latents),
+            "end": end,
+            "margin": torch.where(guiding, guide, state["margin"]),
+            "reach": torch.where(moving, down["reach"], torch.where(vain, FIRST, state["reach"])),
+            "depth": torch.where(vain, state["depth"] * 2, state["depth"]),
+            "phase": following,
+            "step": step,
+            "checks": checks,
+            "low": low,
+            "high": high,
+            "done": state["done"] | ((turn | back) & (step >= self.shrinks)),
+        }
+
+    def _beginning_to_breed(self, before: State, after: State, lanes: Lanes) -> State:
+        """Lanes that have just been given up by the surrogates get an initial population."""
+        rows = ((before["phase"] != BREED) & (after["phase"] == BREED)).nonzero()[:, 0]
+        if len(rows) == 0:
+            return after
+        fresh = self.genetic.begin(_some(lanes, rows))
+        return after | {BRED + k: after[BRED + k].index_copy(0, rows, v) for k, v in fresh.items()}
+
+
+def _some(lanes: Lanes, rows: Tensor) -> Lanes:
+    return Lanes(lanes.starts.rows(rows), lanes.space, lanes.streams)
+
+
+def _bred(state: State, rows: Tensor) -> State:
+    return {k.removeprefix(BRED): v[rows] for k, v in state.items() if k.startswith(BRED)}
