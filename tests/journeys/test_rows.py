@@ -34,6 +34,13 @@ ROWS = {
     "descent, steady": {"search": {"use": "descent", "variations": 2, "keep": 0.1}},
     "transfer": {"search": {"use": "transfer", "steady": False}, "classifiers": SURROGATE},
     "targeted": {"search": {"use": "descent", "steady": False}, "oracle": "targeted", "targets": ["right"]},
+    "shrink": {"search": {"use": "shrink"}},
+    "shrink, with gradients, targeted": {
+        "search": {"use": "shrink", "gradients": True},
+        "oracle": "targeted",
+        "targets": ["right"],
+    },
+    "boundary-genetic": {"search": {"use": "boundary-genetic", "population": 10, "survivors": 4}},
     "a population, two classifiers, an archive": {
         "search": part("Drift"),
         "objective": part("Divergence"),

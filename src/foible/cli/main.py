@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import typer
 
 from foible.cli import (
+    ambiguous,
     benchmark,
     check,
     compare,
@@ -24,9 +25,11 @@ from foible.cli import (
     data,
     demo,
     diff,
+    escapes,
     export,
     judge,
     ls,
+    migrate,
     replay,
     report,
     resume,
@@ -117,6 +120,8 @@ VERBS = (
     check.check,
     judge.judge,
     coverage.coverage,
+    ambiguous.ambiguous,
+    escapes.escapes,
     ls.ls,
     resume.resume,
     replay.replay,
@@ -125,6 +130,7 @@ VERBS = (
     diff.diff,
     benchmark.benchmark,
     export.export,
+    migrate.migrate,
     train.train,
     ui.ui,
 )

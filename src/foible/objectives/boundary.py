@@ -1,79 +1,84 @@
-"""How far a candidate is from the place where two nearly identical classifiers change their mind.
+"""The border of a class: how far from it a candidate is, and all that is worth knowing about one that has crossed it.
 
-Such a pair (a model and its int8 version) disagrees in a thin sheet at the boundary of either. With m the margin of the
-class that the tested classifier names at the origin, t and r the two classifiers:
+Kang, Feldt, Yoo, "Deceiving humans and machines alike: search-based test input generation for DNNs using variational
+autoencoders" (SINVAD, TOSEM 2024): Eq. 1 (the nearest class change), Eq. 3 (the gap U), Eq. 4 (the same towards a class).
 
-    margin    m_t: what a search goes down to come to the boundary
-    middle    (m_t + m_r) / 2: zero in the middle of the sheet; there the two margins have opposite signs, whatever its
-              thickness, unless they are equal
+    paper            here
+    z0, z            evaluation.origins, evaluation.latents
+    U(x)             gap: largest softmax probability minus the second largest
+    fitness          distance: L1(z - z0) of what has crossed; what has not comes after, the nearest to crossing first
 
-Both classifiers look at the image rounded to 8 bits, which is the one that is stored: on a sheet this thin, rounding
-decides. Gradients pass the rounding as if it were not there, and only the tested classifier's are used.
+Eight columns. `margin` is what a search goes down and `distance` what the best crossing is chosen by; the others are
+measures that a finding keeps: the gap, the L1 and L2 distance, how many coordinates differ from the origin's, and the two
+classes between which the image lies.
+
+On the border a thousandth of a grey level decides, so the tested classifier is shown every candidate as a file would hold
+it, rounded to 8 bits: what is found is what is stored. Gradients pass through the rounding as if it were not there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from foible.images import rounded
-from foible.objectives.margin import margin
-from foible.protocols import Classifier, Lanes, Role
-from foible.types import RIVAL, TESTED, Evaluation, Feedback, Images, Proposal, State
+from foible.classifiers.stored import AsStored
+from foible.errors import RecipeError
+from foible.objectives.margin import margin_or_target
+from foible.objectives.nearest import FAR
+from foible.protocols import Role
+from foible.types import TESTED, Evaluation
 
-UNKNOWN = -1
+PLACES = 6  # of probabilities: the last bits of exp may depend on where in a batch a row stands
 
 
+@dataclass(frozen=True)
 class Boundary:
-    """The margin of the class named at the origin: of the tested classifier, and the mean of its rival's and its own."""
+    """The nearest class change: margin and L1 distance, and where between which two classes it is.
 
-    names: ClassVar[tuple[str, ...]] = ("margin", "middle")
-    reads: ClassVar[Mapping[str, tuple[str, ...]]] = {TESTED: (), RIVAL: ()}
+    Args:
+        keep: margin, in logits, by which a crossing must have crossed, so that it still has in another batch.
+        stored: whether the classifier is shown candidates as they would be stored, rounded to 8 bits.
+    """
+
+    keep: float = 1e-4
+    stored: bool = True
+
+    names: ClassVar[tuple[str, ...]] = ("margin", "distance", "gap", "l1", "l2", "changed", "first", "second")
+    reads: ClassVar[Mapping[str, tuple[str, ...]]] = {TESTED: ()}
+    goal: ClassVar[float] = 0.0
+
+    def __post_init__(self) -> None:
+        if self.keep < 0:
+            raise RecipeError(f"objective boundary: keep {self.keep} must be at least 0")
 
     def derive(self, roles: Mapping[str, Role]) -> Mapping[str, Role]:
-        """Both classifiers, looking at rounded images; the rival is asked for no gradient and paid for none."""
-        looks = {n: r._replace(classifier=Rounding(r.classifier)) for n, r in roles.items() if n in self.reads}
-        if RIVAL in looks:
-            looks[RIVAL] = looks[RIVAL]._replace(lends=False)
-        return looks
+        """The tested classifier, looking at what would be stored."""
+        role = roles[TESTED]
+        return {TESTED: role._replace(classifier=AsStored(role.classifier))} if self.stored else {}
 
     def __call__(self, evaluation: Evaluation) -> Tensor:
-        """Columns (N, 2)."""
-        tested, rival = evaluation.outputs[TESTED], evaluation.outputs[RIVAL].detach()
-        named = evaluation.memory["named"].to(tested.device)[evaluation.lanes]
-        named = torch.where(named == UNKNOWN, tested.argmax(1), named)
-        own = margin(tested, named)
-        return torch.stack([own, (own.detach() + margin(rival, named)) / 2], 1)
-
-    def begin(self, lanes: Lanes, shared: State) -> State:  # noqa: ARG002
-        """Nothing has been named yet."""
-        return {"named": torch.full((len(lanes),), UNKNOWN)}
-
-    def note(self, evaluation: Evaluation) -> State:
-        """What the tested classifier says."""
-        return {"named": evaluation.outputs[TESTED].argmax(1)}
-
-    def absorb(self, memory: State, lanes: Lanes, proposal: Proposal, feedback: Feedback) -> State:  # noqa: ARG002
-        """The first answer of each search is the class of its origin."""
-        named = memory["named"].clone()
-        for lane, said in zip(proposal.lanes.tolist(), feedback.notes["named"].tolist(), strict=True):
-            if named[lane] == UNKNOWN:
-                named[lane] = said
-        return {"named": named}
+        """Columns (N, 8)."""
+        logits = evaluation.outputs[TESTED]
+        margins = margin_or_target(logits, evaluation.labels, evaluation.targets)
+        moved = (evaluation.latents.detach() - evaluation.origins).flatten(1).double()
+        l1, l2, changed = moved.abs().sum(1), moved.square().sum(1).sqrt(), (moved != 0).sum(1)
+        distance = torch.where(margins.detach() <= -self.keep, l1, FAR + margins.detach())
+        gaps, (first, second) = top_two(logits.detach())
+        measures = [column.to(margins.dtype) for column in (distance, gaps, l1, l2, changed, first, second)]
+        return torch.stack([margins, *measures], 1)
 
 
-class Rounding:
-    """A classifier that looks at images as they would be stored; gradients pass as if nothing were rounded."""
+def top_two(logits: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    """The gap U between the two largest probabilities (N,), and which two classes have them.
 
-    def __init__(self, classifier: Classifier) -> None:
-        self.classifier = classifier
-        self.name, self.classes, self.offers = classifier.name, classifier.classes, classifier.offers
-        self.chunk: int | None = getattr(classifier, "chunk", None)
-
-    def __call__(self, images: Images) -> Tensor:
-        """Logits (N, classes) of the rounded images."""
-        stored = rounded(images.detach())
-        return self.classifier(images + (stored - images.detach()) if images.requires_grad else stored)
+    >>> top_two(torch.tensor([[0.0, 0.0, -99.0]]))
+    (tensor([0.], dtype=torch.float64), (tensor([0]), tensor([1])))
+    """
+    order = logits.double().sort(dim=1, descending=True, stable=True)
+    shares = order.values.softmax(1)
+    gaps = ((shares[:, 0] - shares[:, 1]) * 10**PLACES).round() / 10**PLACES
+    return gaps, (order.indices[:, 0], order.indices[:, 1])

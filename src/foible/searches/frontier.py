@@ -60,7 +60,7 @@ class Frontier:
 
     def suggests(self, others: Sequence[str]) -> Mapping[str, Any]:  # noqa: ARG002
         """One disagreement for each origin; at a boundary none is steady, so that this is not measured."""
-        return {"objective": "boundary", "oracle": "disagree", "steadiness": False}
+        return {"objective": "between", "oracle": "disagree", "steadiness": False}
 
     def begin(self, lanes: Lanes) -> State:
         """At the origins, going down."""

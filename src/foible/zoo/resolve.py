@@ -14,7 +14,7 @@ from foible.classifiers.variants import classifier_variant
 from foible.digest import sha256
 from foible.domains import Domain, RealImages
 from foible.errors import RecipeError, did_you_mean
-from foible.registry import build, is_file_reference, singular, table
+from foible.registry import build, names_a_file, singular, table
 from foible.zoo.catalogue import cards, entries, not_installed
 from foible.zoo.files import load_model
 from foible.zoo.trainable import trainable
@@ -51,7 +51,7 @@ def resolve(
     if role == "classifiers" and domain is not None and is_own_model(use, parameters):
         classifier = load_classifier(use, domain=domain, data=data, **parameters)
         return Resolved(classifier, classifier.digests)
-    if is_file_reference(use):
+    if names_a_file(use):
         source = Path(use.rpartition(":")[0])
         return Resolved(build(role, use, parameters), {str(source): sha256(source)})
     known = entries().get(use)
