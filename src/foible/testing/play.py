@@ -9,7 +9,7 @@ from torch import Tensor
 
 from foible.campaign.roles import make_role, with_derived
 from foible.campaign.spec import Recipe
-from foible.protocols import Inspectable, Lanes, Populous, Role, Suggests
+from foible.protocols import Inspectable, Lanes, Populous, Remembers, Role, Suggests
 from foible.registry import build
 from foible.seeding import Streams
 from foible.testing.toys import ToyClassifier, ToyGenerator
@@ -96,7 +96,10 @@ def toy_feedback(proposal: Proposal, lanes: Lanes, objective: Any = None) -> Fee
     latents = proposal.latents.detach().requires_grad_()
     objective = objective or suggested_objective(None)
     roles = toy_roles(objective)
-    seen = evaluated(latents, lanes, proposal.lanes, roles, dict(objective.reads), proposal.origins)
+    memory = (
+        objective.begin(lanes, {}) if isinstance(objective, Remembers) else None
+    )  # of a search that has seen nothing
+    seen = evaluated(latents, lanes, proposal.lanes, roles, dict(objective.reads), proposal.origins, memory)
     scores = objective(seen)
     slopes = [
         torch.autograd.grad(scores[:, c].sum(), latents, retain_graph=True, allow_unused=True)[0]
