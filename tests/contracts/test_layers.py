@@ -12,7 +12,7 @@ import foible
 PACKAGE = Path(foible.__file__).parent
 LAYERS = [
     {"errors", "types", "digest", "plain"},
-    {"files", "images", "registry", "seeding", "batching", "protocols"},
+    {"files", "images", "registry", "parameters", "seeding", "batching", "protocols"},
     {"domains", "sandbox", "metrics", "coverage"},
     {"classifiers"},
     {"generators"},
@@ -20,7 +20,7 @@ LAYERS = [
     {"objectives", "searches", "oracles", "validators", "zoo"},
     {"campaign"},
     {"report", "borders", "training", "judging", "measuring", "survey", "api", "testing"},
-    {"benchmark"},
+    {"benchmark", "differing"},
     {"ui"},
     {"cli", "__main__"},
 ]

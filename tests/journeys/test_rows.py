@@ -70,6 +70,20 @@ ROWS = {
         "oracle": part("Dim"),
         "ends": "never",
     },
+    "nsga2": {
+        "search": {"use": "nsga2", "population": 6, "look": [1, 6, 6]},
+        "classifiers": RIVAL,
+        "budget": {"evaluations": 120},
+    },
+    "frontier": {"search": "frontier", "classifiers": RIVAL},
+    "frontier, walking, a regression": {
+        "search": {"use": "frontier", "hops": 2},
+        "classifiers": RIVAL,
+        "oracle": "oriented",
+        "ends": "never",
+        "keeps": "every",
+        "budget": {"evaluations": 120},
+    },
     "random beside a population": {
         "search": {"use": "random", "starts": 3, "batch": 6, "extent": 0.1},
         "objective": part("Divergence"),

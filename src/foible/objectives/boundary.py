@@ -20,17 +20,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
+from foible.classifiers.stored import AsStored
 from foible.errors import RecipeError
-from foible.images import rounded
 from foible.objectives.margin import margin_or_target
 from foible.objectives.nearest import FAR
-from foible.protocols import Classifier, Role
-from foible.types import TESTED, Evaluation, Images
+from foible.protocols import Role
+from foible.types import TESTED, Evaluation
 
 PLACES = 6  # of probabilities: the last bits of exp may depend on where in a batch a row stands
 
@@ -70,22 +70,6 @@ class Boundary:
         gaps, (first, second) = top_two(logits.detach())
         measures = [column.to(margins.dtype) for column in (distance, gaps, l1, l2, changed, first, second)]
         return torch.stack([margins, *measures], 1)
-
-
-class AsStored:
-    """A classifier that is shown images as an 8-bit file would hold them; in all else it is the one it wraps."""
-
-    def __init__(self, classifier: Classifier) -> None:
-        self.wrapped = classifier
-
-    def __call__(self, images: Images) -> Tensor:
-        """Logits of the rounded images; gradients are those of the images as they are."""
-        return self.wrapped(images + (rounded(images.detach()) - images).detach())
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "wrapped":  # not there yet: while it is copied or unpickled
-            raise AttributeError(name)
-        return getattr(self.wrapped, name)
 
 
 def top_two(logits: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor]]:

@@ -4,8 +4,9 @@ import pytest
 import torch
 
 import foible
+from foible.classifiers.stored import AsStored
 from foible.errors import RecipeError
-from foible.objectives.boundary import AsStored, Boundary, top_two
+from foible.objectives.boundary import Boundary, top_two
 from foible.registry import build
 from foible.testing.toys import ToyClassifier, toy_recipe, write_toy_images
 from foible.types import Evaluation, Status
