@@ -19,6 +19,7 @@ ROWS = {  # what a search needs beside its name; the others take a step of their
     "descent": {"search": {"steady": False}},
     "transfer": {"search": {"steady": False}, "classifiers": SURROGATE},
     "frontier": {"search": {}, "classifiers": RIVAL},
+    "boundary-genetic": {"search": {}},
     "shrink": {"search": {}},
     "nsga2": {"search": {"population": 8}, "classifiers": RIVAL, "budget": {"evaluations": 100}},
 }

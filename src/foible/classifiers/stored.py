@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from foible.images import rounded
@@ -18,7 +19,12 @@ class AsStored:
         self.wrapped = classifier
 
     def __call__(self, images: Images) -> Tensor:
-        """Logits of the rounded images; gradients are those of the images as they are."""
+        """Logits of the rounded images; gradients are those of the images as they are.
+
+        Double precision is left as it is, for finite differences.
+        """
+        if images.dtype == torch.float64:
+            return self.wrapped(images)
         return self.wrapped(images + (rounded(images.detach()) - images).detach())
 
     def __getattr__(self, name: str) -> Any:

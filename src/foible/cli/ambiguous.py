@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -49,7 +49,7 @@ def ambiguous(
         if not name:
             raise RecipeError(f"domain '{domain}' has no {part} of its own", f"name one with --{part}")
     ordered = len(names) * (len(names) - 1)
-    facts = {"name": "ambiguous", "domain": domain, "search": "shrink", "oracle": "targeted", **parts}
+    facts: dict[str, Any] = {"name": "ambiguous", "domain": domain, "search": "shrink", "oracle": "targeted", **parts}
     facts |= {"targets": names, "classes": names, "attempts": -(-count * effort // 2) * ordered, "steadiness": False}
     changes = recipe_changes(set_, seed=seed, data=data)
     recipe = load_recipe({**facts, "origins": "real", "baseline": {"attempts": 0}}, changes)
