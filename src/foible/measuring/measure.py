@@ -98,7 +98,7 @@ def cover(classifier: Any, suite: Suite, criteria: Mapping[str, Criterion], scop
     waiting: list[Batch] = []
     for seen in watched(classifier, suite, scope):
         waiting.append(seen.batch)
-        if sum(map(len, waiting)) >= TOGETHER:
+        if sum(map(len, waiting)) * scope.units >= TOGETHER:
             waiting = _absorbed(waiting, criteria)
         inputs += len(seen.batch)
         labelled += int((seen.part.labels >= 0).sum())
