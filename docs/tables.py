@@ -1,4 +1,7 @@
-"""Write the tables of README.md, docs/zoo.md and docs/judge.md anew, from the cards, the contact sheets and benchmarks/judge_people.json.
+"""Write the tables of README.md, docs/zoo.md, docs/judge.md and docs/reference.md anew.
+
+They are made from the cards, the contact sheets, benchmarks/judge_people.json, the recipe's model and the registered
+components.
 
 python docs/tables.py
 """
@@ -7,16 +10,22 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+from foible.campaign import Recipe
 from foible.domains import load_domain
+from foible.parameters import components, model_parameters
+from foible.registry import BUILT_IN
 from foible.zoo import Entry, cards
 from foible.zoo.catalogue import WEIGHTS
 from foible.zoo.table import duration, generator_rows, generator_table, markdown, zoo_rows
 
 ROOT = Path(__file__).parents[1]
 SHEETS = ROOT / "docs" / "zoo"
-PAGES = (ROOT / "README.md", ROOT / "docs" / "zoo.md", ROOT / "docs" / "judge.md")
+PAGES = (ROOT / "README.md", ROOT / "docs" / "zoo.md", ROOT / "docs" / "judge.md", ROOT / "docs" / "reference.md")
+REFERENCE = ("searches", "objectives", "oracles", "validators", "coverage")
 DOMAINS = {"mnist": "MNIST", "fashion": "Fashion-MNIST", "svhn": "SVHN", "cifar10": "CIFAR-10"}
 FAMILIES = {"vae": "VAE", "gan": "GAN", "diffusion": "diffusion"}
 PUBLISHED_ORIGINS = {"mnist": (99, 99, 87), "svhn": (66, 84, 95), "cifar10": (39, 69, 87)}  # of 100 attempts, Table III
@@ -25,20 +34,58 @@ PUBLISHED_ORIGINS = {"mnist": (99, 99, 87), "svhn": (66, 84, 95), "cifar10": (39
 def filled(page: str) -> str:
     """The page with every part between `<!-- name -->` and `<!-- end -->` made from what is there now."""
     own = {name: card for name, card in cards().items() if card.folder == WEIGHTS}
-    parts = {
-        "zoo": markdown(_summary_of_zoo(own)),
-        "generators": markdown(generator_table([r for r in generator_rows() if r.name in own])),
-        "realism": markdown(_realism([e for e in own.values() if e.role == "generators"])),
-        "classifiers": markdown(_classifiers(own)),
-        "sheets": "\n\n".join(f"**{p.stem}**\n\n![Images made by {p.stem}](zoo/{p.name})" for p in _sheets()),
-        "judge": markdown(_summary_of_judge(own)),
-        "people": _people(),
+    parts: dict[str, Callable[[], str]] = {
+        "zoo": lambda: markdown(_summary_of_zoo(own)),
+        "generators": lambda: markdown(generator_table([r for r in generator_rows() if r.name in own])),
+        "realism": lambda: markdown(_realism([e for e in own.values() if e.role == "generators"])),
+        "classifiers": lambda: markdown(_classifiers(own)),
+        "sheets": lambda: "\n\n".join(f"**{p.stem}**\n\n![Images made by {p.stem}](zoo/{p.name})" for p in _sheets()),
+        "judge": lambda: markdown(_summary_of_judge(own)),
+        "people": _people,
+        "reference recipe": lambda: markdown(_recipe_keys()),
+        **{f"reference {heading}": partial(_components, heading) for heading in REFERENCE},
     }
-    for name, text in parts.items():
-        page = re.sub(
-            rf"(<!-- {name} -->\n).*?(<!-- end -->)", lambda m, t=text: f"{m[1]}\n{t}\n\n{m[2]}", page, flags=re.DOTALL
-        )
+    for name, make in parts.items():
+        if f"<!-- {name} -->" in page:
+            begin, end = rf"(<!-- {name} -->\n)", "(<!-- end -->)"
+            text = make()
+            page = re.sub(f"{begin}.*?{end}", lambda m, t=text: f"{m[1]}\n{t}\n\n{m[2]}", page, flags=re.DOTALL)
     return page
+
+
+def _recipe_keys() -> list[tuple[str, ...]]:
+    """Every key of a recipe, with those of its tables."""
+    rows = [("key", "value", "default", "meaning")]
+    for key, field, parameter in model_parameters(Recipe):
+        part = parameter is None or key in {"validators", "classifiers"}
+        kind = "a part" if parameter is None else "parts" if part else parameter.shape
+        default = "needed" if field.is_required() else _code(getattr(field.default, "use", field.default))
+        rows.append((f"`{key}`", kind, default, field.description or ""))
+    return rows
+
+
+def _components(heading: str) -> str:
+    """What is registered under a heading, each with its parameters."""
+    parts = []
+    for found in components(heading):
+        if found.name not in BUILT_IN[heading]:
+            continue  # a plug-in of this machine
+        lines = [f"### {found.name}", f"{found.title}."]
+        if found.parameters:
+            rows = [
+                (f"`{p.name}`", p.shape, "needed" if p.required else _code(p.default), p.about)
+                for p in found.parameters
+            ]
+            lines.append(markdown([("parameter", "value", "default", "meaning"), *rows]))
+        parts.append("\n\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def _code(value: object) -> str:
+    """A default as a recipe would write it; nothing at all is left out."""
+    if value is None or value == "" or value == {}:
+        return ""
+    return f"`{json.dumps(list(value) if isinstance(value, tuple) else value)}`"
 
 
 def _summary_of_zoo(own: dict[str, Entry]) -> list[tuple[str, ...]]:

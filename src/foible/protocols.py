@@ -176,6 +176,16 @@ class Remembers(Protocol):
 
 
 @runtime_checkable
+class Aims(Protocol):
+    """The second face of an objective that knows below which value of its first column there is a failure."""
+
+    @property
+    def goal(self) -> float:
+        """The value."""
+        ...
+
+
+@runtime_checkable
 class Shares(Protocol):
     """The second face of a remembering objective whose memories are shared by a run: units covered so far.
 

@@ -70,19 +70,28 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "nlc-greedy": "foible.coverage.spread:GreedyNLC",
     },
     "objectives": {
+        "boundary": "foible.objectives.boundary:Boundary",
         "margin": "foible.objectives.margin:Margin",
         "nearest": "foible.objectives.nearest:Nearest",
         "stand_in": "foible.objectives.stand_in:StandIn",
+        "divergence": "foible.objectives.divergence:Divergence",
+        "between": "foible.objectives.between:Between",
     },
     "oracles": {
         "misclassified": "foible.oracles.misclassified:Misclassified",
         "targeted": "foible.oracles.targeted:Targeted",
         "disagree": "foible.oracles.disagree:Disagree",
+        "apart": "foible.oracles.apart:Apart",
+        "oriented": "foible.oracles.oriented:Oriented",
     },
     "searches": {
+        "boundary-genetic": "foible.searches.boundary_genetic:BoundaryGenetic",
         "descent": "foible.searches.descent:Descent",
+        "frontier": "foible.searches.frontier:Frontier",
         "genetic": "foible.searches.genetic:Genetic",
+        "nsga2": "foible.searches.nsga2:NSGA2",
         "random": "foible.searches.random:Random",
+        "shrink": "foible.searches.shrink:Shrink",
         "transfer": "foible.searches.transfer:Transfer",
     },
     "learners": {
@@ -120,28 +129,28 @@ def singular(heading: str) -> str:
     return "search" if heading == "searches" else heading.removesuffix("s")
 
 
-def is_file_reference(reference: str) -> bool:
+def names_a_file(name: str) -> bool:
     """Whether this names something inside a Python file, as in `my_search.py:MySearch`."""
-    return ".py:" in reference
+    return ".py:" in name
 
 
-def find(heading: str, reference: str) -> Any:
+def find(heading: str, name: str) -> Any:
     """The class or function behind a name or `file.py:Name`."""
-    if is_file_reference(reference):
-        return from_file(reference)
+    if names_a_file(name):
+        return from_file(name)
     known = table(heading)
-    if reference not in known:
-        raise RecipeError(f"no {singular(heading)} is called '{reference}'", did_you_mean(reference, known))
-    module, _, attribute = known[reference].partition(":")
+    if name not in known:
+        raise RecipeError(f"no {singular(heading)} is called '{name}'", did_you_mean(name, known))
+    module, _, attribute = known[name].partition(":")
     return getattr(importlib.import_module(module), attribute)
 
 
-def from_file(reference: str) -> Any:
+def from_file(name: str) -> Any:
     """An attribute of a Python file; the file's own errors are reported with its name."""
-    path_text, _, attribute = reference.rpartition(":")
+    path_text, _, attribute = name.rpartition(":")
     path = Path(path_text)
     if not path.is_file():
-        raise RecipeError(f"no file '{path}' (from '{reference}')", "write file.py:Name, relative to where you are")
+        raise RecipeError(f"no file '{path}' (from '{name}')", "write file.py:Name, relative to where you are")
     spec = importlib.util.spec_from_file_location(f"foible_user_{path.stem}", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -160,31 +169,31 @@ def from_file(reference: str) -> Any:
     return getattr(module, attribute)
 
 
-def build(heading: str, reference: str, parameters: Mapping[str, Any]) -> Any:
+def build(heading: str, name: str, parameters: Mapping[str, Any]) -> Any:
     """A component made from its name and parameters; an unknown parameter is named, not ignored."""
-    factory = find(heading, reference)
-    refuse_unfit(heading, reference, factory, parameters)
+    factory = find(heading, name)
+    refuse_unfit(heading, name, factory, parameters)
     try:
         return factory(**parameters)
     except FoibleError:
         raise
     except Exception as error:
-        if not is_file_reference(reference):
+        if not names_a_file(name):
             raise
         raise RecipeError(
-            f"{singular(heading)} '{reference}' failed: {type(error).__name__}: {error}",
+            f"{singular(heading)} '{name}' failed: {type(error).__name__}: {error}",
             "this is an error in that file: run it with Python to see more",
         ) from error
 
 
-def refuse_unfit(heading: str, reference: str, factory: Any, parameters: Mapping[str, Any]) -> None:
+def refuse_unfit(heading: str, name: str, factory: Any, parameters: Mapping[str, Any]) -> None:
     """Name the first parameter that a component does not know, or those that it lacks."""
     accepted = inspect.signature(factory).parameters
     if not any(p.kind is p.VAR_KEYWORD for p in accepted.values()):
-        for name in parameters:
-            if name not in accepted:
+        for given in parameters:
+            if given not in accepted:
                 raise RecipeError(
-                    f"{singular(heading)} '{reference}' has no parameter '{name}'", did_you_mean(name, accepted)
+                    f"{singular(heading)} '{name}' has no parameter '{given}'", did_you_mean(given, accepted)
                 )
     missing = [
         n
@@ -193,6 +202,6 @@ def refuse_unfit(heading: str, reference: str, factory: Any, parameters: Mapping
     ]
     if missing:
         raise RecipeError(
-            f"{singular(heading)} '{reference}' needs {', '.join(missing)}",
+            f"{singular(heading)} '{name}' needs {', '.join(missing)}",
             "add the missing parameters to the recipe",
         )

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor
+
+from foible.errors import RecipeError
 
 Images: TypeAlias = Tensor
 """float32 (N, channels, height, width), values in [0, 1]."""
@@ -50,6 +52,9 @@ class Arm(StrEnum):
 
 TESTED = "tested"
 """The role of the classifier under test; the others are named in the recipe."""
+
+RIVAL = "rival"
+"""The role of the one it is compared with."""
 
 
 @dataclass(frozen=True)
@@ -231,6 +236,33 @@ class Outcome:
 Probabilities: TypeAlias = tuple[float, ...]
 
 
+class Key(NamedTuple):
+    """Which finding of an arm: its attempt, and the number that tells the findings of one attempt apart.
+
+    Written "12" for the first finding of attempt 12 and "12-3" for its fourth, wherever a finding has an address.
+    """
+
+    attempt: int
+    number: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.attempt}-{self.number}" if self.number else f"{self.attempt}"
+
+    @property
+    def padded(self) -> str:
+        """The same as part of a file name: in order of attempt and number when sorted as text."""
+        return f"{self.attempt:06d}-{self.number:04d}" if self.number else f"{self.attempt:06d}"
+
+    @classmethod
+    def read(cls, text: str) -> Key:
+        """A key as it is written, also padded."""
+        attempt, dash, number = text.partition("-")
+        parts = [attempt, number] if dash else [attempt]
+        if not all(part.isascii() and part.isdecimal() and len(part) < 12 for part in parts):
+            raise RecipeError(f"'{text[:40]}' names no finding", "write an attempt, such as 12, or 12-3 for its fourth")
+        return cls(*map(int, parts))
+
+
 @dataclass(frozen=True)
 class Finding:
     """A confirmed failure: what the classifiers said before and after, and all that is needed to replay it.
@@ -259,6 +291,11 @@ class Finding:
     number: int = 0
     target: int = -1
     measures: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def key(self) -> Key:
+        """Which finding of its arm it is."""
+        return Key(self.attempt, self.number)
 
     @property
     def probabilities(self) -> Probabilities:

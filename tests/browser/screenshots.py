@@ -112,7 +112,7 @@ def shots(runs: Path, model: Path) -> list[Shot]:
         Shot("failures", "/runs/demo/findings"),
         Shot("finding", f"/runs/demo/findings/{line.attempt}", walked),
         Shot("compare", "/compare?run=demo&run=smaller-steps"),
-        Shot("judge", "/runs/demo/judge", asked),
+        Shot("people", "/runs/demo/people", asked),
         Shot("export", "/runs/demo/export"),
         Shot("watch", "/runs/going", watched),
     ]

@@ -20,7 +20,7 @@ PAGES = (
     "/runs/toy-wide/findings",
     "/runs/toy-wide/findings/{attempt}",
     "/compare?run=toy-wide&run=toy-narrow",
-    "/runs/toy-wide/judge",
+    "/runs/toy-wide/people",
     "/runs/toy-wide/export",
     "/runs/none",
 )
@@ -83,12 +83,12 @@ def test_one_failure_enlarged_with_its_way_and_its_command(person, bench):
     finding = next(run.findings())
     page = person()
     page.goto("/runs/toy-wide/findings")
-    page.locator(f".card[data-attempt='{finding.attempt}']").click()
+    page.locator(f".card[data-finding='{finding.key}']").click()
     expect(page.locator("h1")).to_have_text(f"{run.classes[finding.label]} taken for {run.classes[finding.predicted]}")
     picture = page.locator(".large img").first
     assert picture.evaluate("i => getComputedStyle(i).imageRendering") == "pixelated"
     assert picture.evaluate("i => i.clientWidth > 10 * i.naturalWidth")
-    expect(page.locator("pre")).to_contain_text(f"--attempt {finding.attempt}")
+    expect(page.locator("pre")).to_contain_text(f" {finding.key}")
     slider, text = page.locator("#way-step"), page.locator("#way-text")
     expect(slider).to_be_enabled()
     expect(text).to_contain_text(f"0 % of the way: taken for {run.classes[finding.label]}")
@@ -117,7 +117,7 @@ def test_two_people_judge_with_the_keyboard_and_see_how_far_they_agree(person, b
     total = len(open_run(layout.folder).index())
     for name, keys in (("first", "1"), ("second", "1x")):
         page = person()
-        page.goto("/runs/toy-narrow/judge")
+        page.goto("/runs/toy-narrow/people")
         page.get_by_label("Your name").fill(name)
         page.get_by_role("button", name="Begin").click()
         for k in range(total):

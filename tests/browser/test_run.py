@@ -25,8 +25,8 @@ def fill(page, name, extent, numbers):
     page.get_by_text("More settings").click()
     for field, value in numbers.items():
         page.locator(f"[name={field}]").fill(str(value))
-    page.locator("[name=extent]").select_option("custom")
-    page.locator("[name=fraction]").fill(str(extent))
+    page.locator("[name=search]").select_option("genetic")
+    page.locator("[name='search.genetic.extent']").fill(str(extent))
     page.locator("[name=name]").fill(name)
 
 
@@ -72,12 +72,14 @@ def test_impossible_settings_cannot_be_started_and_say_why(person):
     page = person()
     page.goto("/setup")
     page.get_by_text("More settings").click()
-    page.locator("[name=survivors]").fill("25")
+    page.locator("[name=search]").select_option("genetic")
+    survivors = page.locator("[name='search.genetic.survivors']")
+    survivors.fill("25")
     expect(page.locator(".problem")).to_contain_text("cannot breed")
     expect(page.locator(".problem")).to_contain_text("fewer than the population")
     expect(page.get_by_role("button", name="Start the run")).to_be_disabled()
-    assert page.locator("[name=survivors]").get_attribute("max") == "24"
-    page.locator("[name=survivors]").fill("10")
+    expect(survivors).to_have_attribute("aria-invalid", "true")
+    survivors.fill("10")
     page.locator("[name=evaluations]").fill("10")
     expect(page.locator(".problem")).to_contain_text("the first round alone asks for 25 evaluations")
     page.locator("[name=evaluations]").fill("3760")
@@ -94,8 +96,29 @@ def test_a_link_opens_the_same_set_up_again(person):
     link = page.get_by_role("link", name="Link to this set-up").get_attribute("href")
     page.goto(link)
     assert page.locator("[name=seed]").input_value() == "7"
-    assert page.locator("[name=extent]").input_value() == "low"
-    assert page.locator("[name=published]").is_checked()
+    assert page.locator("[name='search.genetic.extent']").input_value() == "low"
+    assert page.locator("[name='search.genetic.compat']").input_value() == "yes"
+    assert page.locator("[name='recipe.ends']").input_value() == "first"
+
+
+def test_each_search_shows_its_own_parameters_and_keeps_their_values(person):
+    page = person()
+    page.goto("/setup")
+    search, batch = page.locator("[name=search]"), page.locator("[name='search.random.batch']")
+    search.select_option("genetic")
+    expect(batch).to_be_hidden()
+    expect(page.locator("[name='search.genetic.population']")).to_be_visible()
+    page.locator("[name='search.genetic.extent']").fill("low")
+    search.select_option("random")
+    expect(batch).to_be_visible()
+    expect(page.locator("[name='search.genetic.population']")).to_be_hidden()
+    batch.fill("7")
+    page.get_by_text("Recipe and command").click()
+    expect(page.locator("#recipe")).to_contain_text("batch = 7")
+    expect(page.locator("#recipe")).not_to_contain_text("low")
+    search.select_option("genetic")
+    expect(page.locator("#recipe")).to_contain_text('extent = "low"')
+    expect(page.locator("#recipe")).not_to_contain_text("batch")
 
 
 def test_reload_second_tab_stop_go_on_and_a_crash(person, bench, stopped_in_the_end):

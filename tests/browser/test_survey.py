@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from foible.store.answers import NOTHING, read_answers, read_ratings
 from foible.store.layout import Layout
 from foible.survey.key import load_keys
+from foible.types import Key
 
 from .conftest import SLOW
 
@@ -97,7 +98,7 @@ def test_a_survey_goes_out_and_comes_back(rater, run, tmp_path):
     taken = foible("survey", "import", run, tmp_path / "answers.csv")
     assert "Ada Lovelace: 8 answers taken, attention checks 3 of 3" in taken
     asked = [q.attempt for q in questions if q.attempt is not None]
-    assert read_answers(Layout(run)).by_person == {"Ada Lovelace": {a: NOTHING if a % 2 else 0 for a in asked}}
+    assert read_answers(Layout(run)).by_person == {"Ada Lovelace": {Key(a): NOTHING if a % 2 else 0 for a in asked}}
     report = json.loads(foible("survey", "report", run, "--json"))
     assert report["valid"]["total"] == 8 and report["valid"]["count"] == sum(a % 2 == 0 for a in asked)
     assert (

@@ -180,6 +180,6 @@ def test_what_could_be_a_file_cannot_be_named(person):
     page = person()
     page.goto("/setup")
     page.get_by_text("A published model or an address").click()
-    for reference in ("/etc/passwd", "model.py:predict", "hf:../models", "file:///etc/passwd", "timm:../../x"):
-        page.locator("[name=reference]").fill(reference)
-        expect(page.locator(".problem")).to_contain_text(f"'{reference}' is neither", timeout=SLOW)
+    for address in ("/etc/passwd", "model.py:predict", "hf:../models", "file:///etc/passwd", "timm:../../x"):
+        page.locator("[name=address]").fill(address)
+        expect(page.locator(".problem")).to_contain_text(f"'{address}' is neither", timeout=SLOW)

@@ -2,12 +2,23 @@
 
 import pytest
 
+from foible.protocols import Remembers
 from foible.registry import BUILT_IN, build
-from foible.testing.contracts import ClassifierContract, GeneratorContract, SearchContract, ValidatorContract
+from foible.testing.contracts import (
+    ClassifierContract,
+    GeneratorContract,
+    MemoryContract,
+    ObjectiveContract,
+    OracleContract,
+    SearchContract,
+    ValidatorContract,
+)
 from foible.testing.toys import SHAPE, ToyClassifier, ToyEncoder, ToyGenerator
 from foible.zoo import entries, entry, load_model
 
 GENERATORS = [e.name for e in entries().values() if e.role == "generators"]
+REMEMBERING = [name for name in BUILT_IN["objectives"] if isinstance(build("objectives", name, {}), Remembers)]
+FORGETFUL = [name for name in BUILT_IN["objectives"] if name not in REMEMBERING]
 CLASSIFIERS = [e.name for e in entries().values() if e.role == "classifiers"]
 
 
@@ -15,7 +26,28 @@ CLASSIFIERS = [e.name for e in entries().values() if e.role == "classifiers"]
 class TestSearches(SearchContract):
     @pytest.fixture(autouse=True)
     def _named(self, name):
-        self.make = lambda: build("searches", name, {"extent": 0.02})
+        self.make = lambda: build("searches", name, {})
+
+
+@pytest.mark.parametrize("name", FORGETFUL)
+class TestObjectives(ObjectiveContract):
+    @pytest.fixture(autouse=True)
+    def _named(self, name):
+        self.make = lambda: build("objectives", name, {})
+
+
+@pytest.mark.parametrize("name", REMEMBERING)
+class TestMemories(MemoryContract):
+    @pytest.fixture(autouse=True)
+    def _named(self, name):
+        self.make = lambda: build("objectives", name, {})
+
+
+@pytest.mark.parametrize("name", BUILT_IN["oracles"])
+class TestOracles(OracleContract):
+    @pytest.fixture(autouse=True)
+    def _named(self, name):
+        self.make = lambda: build("oracles", name, {})
 
 
 @pytest.mark.parametrize("name", ["toy", "toy-encoder", *GENERATORS])

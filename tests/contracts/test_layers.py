@@ -12,15 +12,15 @@ import foible
 PACKAGE = Path(foible.__file__).parent
 LAYERS = [
     {"errors", "types", "digest", "plain"},
-    {"files", "images", "registry", "seeding", "batching", "protocols"},
+    {"files", "images", "registry", "parameters", "seeding", "batching", "protocols"},
     {"domains", "sandbox", "metrics", "coverage"},
     {"classifiers"},
     {"generators"},
     {"store"},
     {"objectives", "searches", "oracles", "validators", "zoo"},
     {"campaign"},
-    {"report", "training", "judging", "measuring", "survey", "api", "testing"},
-    {"benchmark"},
+    {"report", "borders", "training", "judging", "measuring", "survey", "api", "testing"},
+    {"benchmark", "differing"},
     {"ui"},
     {"cli", "__main__"},
 ]

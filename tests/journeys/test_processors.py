@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 import torch
@@ -56,7 +57,7 @@ def test_lanes_change_nothing_whatever_the_processor(kind, tmp_path):
     environment = {**os.environ, "ATEN_CPU_CAPABILITY": kind, "OMP_NUM_THREADS": "1"}
     said = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(SCRIPT), str(tmp_path)],
-        capture_output=True, text=True, env=environment, timeout=300, cwd=os.getcwd(),
+        capture_output=True, text=True, env=environment, timeout=300, cwd=Path.cwd(),
     )  # fmt: skip
     assert said.returncode == 0, said.stderr
     assert said.stdout.strip() == "['apart', 'grains']"

@@ -11,6 +11,7 @@ from foible.survey import make_survey
 from foible.survey.recalibrate import balanced_error, best_threshold, cross_validated_error, recalibrated
 from foible.survey.report import people_report
 from foible.survey.text import report_lines
+from foible.types import Key
 from foible.validators.calibration import Calibration, FittedThreshold
 
 from .survey_run import write_run
@@ -20,7 +21,7 @@ WHEN = "2026-01-01T00:00:00+00:00"
 
 def give(run, **people):
     rows = [
-        Answer(attempt, person, said, WHEN)
+        Answer(Key(attempt), person, said, WHEN)
         for person, mine in people.items()
         for attempt, said in enumerate(mine)
         if said is not None

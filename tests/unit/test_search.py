@@ -12,7 +12,7 @@ from foible.oracles.targeted import Targeted
 from foible.searches.extent import initial_step
 from foible.searches.genetic import Genetic
 from foible.searches.random import Random
-from foible.testing.contracts import play, toy_feedback, toy_lanes
+from foible.testing.play import play, toy_feedback, toy_lanes
 from foible.types import Evaluation, LatentSpace
 
 

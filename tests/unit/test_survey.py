@@ -14,7 +14,7 @@ from foible.store.reader import FindingLine
 from foible.survey import choices, collect, make_survey
 from foible.survey.key import load_keys
 from foible.survey.select import doubt, select, spread_checks
-from foible.types import Verdict
+from foible.types import Key, Verdict
 
 from .survey_run import write_run
 
@@ -22,7 +22,7 @@ HEADER = "survey,item,person,answer,seconds,given\n"
 
 
 def line(attempt, *scores):
-    return FindingLine(attempt, 0, 1, 9, 1.0, tuple(Verdict("judge", True, s, "image", 0.4) for s in scores))
+    return FindingLine(attempt, 0, 0, 1, 9, 1.0, tuple(Verdict("judge", True, s, "image", 0.4) for s in scores))
 
 
 def test_the_least_sure_come_first():
@@ -75,10 +75,11 @@ def test_a_database_of_the_first_release_is_read_and_goes_on(tmp_path):
         )
         database.execute("INSERT INTO answers VALUES ('search', 3, 'Ada', 1, '2026-01-01')")
     before = layout.answers.read_bytes()
-    assert read_answers(layout).by_person == {"Ada": {3: 1}} and read_checks(layout) == []
+    assert read_answers(layout).by_person == {"Ada": {Key(3): 1}} and read_checks(layout) == []
     assert layout.answers.read_bytes() == before, "readers do not write"
-    give_answer(layout, "Ada", 4, NOTHING)
-    assert read_answers(layout).by_person == {"Ada": {3: 1, 4: NOTHING}}
+    give_answer(layout, "Ada", Key(4), NOTHING)
+    give_answer(layout, "Ada", Key(3, 2), 0)
+    assert read_answers(layout).by_person == {"Ada": {Key(3): 1, Key(3, 2): 0, Key(4): NOTHING}}
 
 
 @pytest.fixture
@@ -142,7 +143,7 @@ def test_answers_come_back(survey, tmp_path):
     run, _, key = survey
     [ada] = collect(run, [answer_file(tmp_path / "a.csv", key)])
     assert (ada.person, ada.answers, ada.replaced, ada.checks.count, ada.taken) == ("Ada", 8, 0, 4, True)
-    asked = {q.attempt for q in key.questions.values() if q.attempt is not None}
+    asked = {q.finding for q in key.questions.values() if q.finding is not None}
     assert read_answers(run.layout).by_person == {"Ada": dict.fromkeys(asked, 0)}
     [again] = collect(run, [answer_file(tmp_path / "a.csv", key, see="none")])
     assert again.replaced == 8 and set(read_answers(run.layout).by_person["Ada"].values()) == {NOTHING}

@@ -12,10 +12,11 @@ from foible.store.answers import CheckAnswer, Rating, add_answers, give_answer, 
 from foible.store.layout import Layout
 from foible.survey import collect, make_survey
 from foible.survey.choices import scale
-from foible.survey.key import Key, load_keys
+from foible.survey.key import SurveyKey, load_keys
 from foible.survey.ratings import ratings_report
 from foible.survey.report import people_report
 from foible.survey.text import report_lines
+from foible.types import Key
 
 from .survey_run import CLASSES, write_run
 
@@ -73,7 +74,7 @@ def test_both_kinds_of_survey_can_be_made_of_one_run(run, key, tmp_path):
 
 def test_keys_of_earlier_surveys_ask_for_classes():
     text = '{"survey":"s","created":"c","seed":0,"order":"unsure","classes":["a"],"questions":{"i":{"attempt":3}}}'
-    earlier = Key.model_validate_json(text)
+    earlier = SurveyKey.model_validate_json(text)
     assert earlier.asks == "class" and earlier.questions["i"].rated is None
 
 
@@ -88,7 +89,7 @@ def test_ratings_come_back_as_source_and_target(run, key, tmp_path):
     [ada] = collect(run, [rating_file(tmp_path / "a.csv", key)])
     assert (ada.answers, ada.replaced, ada.checks.count, ada.checks.total, ada.taken) == (16, 0, 4, 4, True)
     stored = read_ratings(run.layout)
-    assert {r.attempt for r in stored} == {q.attempt for q in key.questions.values()} - {None}
+    assert {r.finding for r in stored} == {q.finding for q in key.questions.values()} - {None}
     assert {(r.person, r.source, r.target, r.given, r.seconds, r.survey) for r in stored} == {
         ("Ada", 4, 2, WHEN, 1.5, key.survey)
     }
@@ -144,18 +145,18 @@ def test_ratings_are_refused_where_a_class_was_asked_for(run, tmp_path):
 
 def test_a_database_without_ratings_is_read_and_goes_on(tmp_path):
     layout = Layout(tmp_path)
-    give_answer(layout, "Ada", 3, 1)
+    give_answer(layout, "Ada", Key(3), 1)
     with sqlite3.connect(layout.answers) as database:
         database.execute("DROP TABLE ratings")
-    assert read_ratings(layout) == [] and read_answers(layout).by_person == {"Ada": {3: 1}}
-    add_answers(layout, [], ratings=[Rating(3, "Ada", 5, 1, WHEN)])
-    assert read_ratings(layout) == [Rating(3, "Ada", 5, 1, WHEN)]
-    assert read_answers(layout).by_person == {"Ada": {3: 1}}
+    assert read_ratings(layout) == [] and read_answers(layout).by_person == {"Ada": {Key(3): 1}}
+    add_answers(layout, [], ratings=[Rating(Key(3), "Ada", 5, 1, WHEN)])
+    assert read_ratings(layout) == [Rating(Key(3), "Ada", 5, 1, WHEN)]
+    assert read_answers(layout).by_person == {"Ada": {Key(3): 1}}
 
 
 def test_the_numbers_by_hand():
     """Image 0: (5, 1) and (4, 2), image 1: (3, 3) alone. Confusion (1 + 3) / 2 = 2 and 5, bias (4 + 2) / 2 = 3 and 0."""
-    ratings = [Rating(0, "Ada", 5, 1, WHEN), Rating(0, "Ben", 4, 2, WHEN), Rating(1, "Ada", 3, 3, WHEN)]
+    ratings = [Rating(Key(0), "Ada", 5, 1, WHEN), Rating(Key(0), "Ben", 4, 2, WHEN), Rating(Key(1), "Ada", 3, 3, WHEN)]
     said = ratings_report(ratings, [], findings=9, fair=False, rng=np.random.default_rng(0))
     assert (said.findings, said.rated, said.ratings, said.fair) == (9, 2, 3, False)
     assert (said.confusion.value, said.acceptability.value, said.bias.value) == (3.5, 6, 1.5), "each image counts once"
@@ -171,19 +172,19 @@ def test_the_numbers_by_hand():
 def test_people_who_rate_alike_agree():
     """Source: 1 1, 3 3, 5 5. Target: 1 5, 3 3, 5 1, which is as far apart as can be."""
     pairs = {"Ada": [(1, 1), (3, 3), (5, 5)], "Ben": [(1, 5), (3, 3), (5, 1)]}
-    ratings = [Rating(k, who, *pair, WHEN) for who, mine in pairs.items() for k, pair in enumerate(mine)]
+    ratings = [Rating(Key(k), who, *pair, WHEN) for who, mine in pairs.items() for k, pair in enumerate(mine)]
     source, target = ratings_report(ratings, [], 3, True, np.random.default_rng(0)).agreement
     assert source.alpha.value == 1
     assert target.alpha.value == pytest.approx(-2 / 3), "1 - 5 * 4 * 4^2 / (2 * (4 * 2^2 + 4 * 2^2 + 4 * 4^2))"
 
 
 def test_answers_and_ratings_stand_side_by_side(run, key):
-    add_answers(run.layout, [], ratings=[Rating(k, "Ada", 4, 3, WHEN) for k in range(3)])
+    add_answers(run.layout, [], ratings=[Rating(Key(k), "Ada", 4, 3, WHEN) for k in range(3)])
     alone = report_lines(people_report(run))
     assert alone[0] == "1 person, 3 ratings of two classes on 3 of 20 findings" and "valid" not in "\n".join(alone)
     assert any(line.endswith("4.00 (4.00 to 4.00), 3 images") for line in alone)
     assert any("no random sample" in line for line in alone)
-    give_answer(run.layout, "Cem", 0, 1)
+    give_answer(run.layout, "Cem", Key(0), 1)
     add_answers(run.layout, [], [CheckAnswer(key.survey, "i", "Ada", 0, 0, 1.0, WHEN)])
     both = people_report(run)
     assert both.fair and not both.ratings.fair, "the closest calls were shown for ratings only"

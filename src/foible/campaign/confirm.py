@@ -23,7 +23,7 @@ from foible.campaign.evaluate import Evaluator, Rendered
 from foible.campaign.events import Found
 from foible.campaign.steadiness import steadiness
 from foible.images import png_bytes, read_png
-from foible.types import TESTED, Arm, Finding, Images, Latents, Probabilities, Verdict, everyone_accepts
+from foible.types import TESTED, Arm, Finding, Images, Key, Latents, Probabilities, Verdict, everyone_accepts
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def _found(
     before = s.before.rows(torch.tensor([row]))
     origin_png = png_bytes(before.images[0])
     attempt = int(s.attempts[row])
-    stem = _stem(arm, attempt, number)
+    stem = Key(attempt, number).padded if arm is Arm.SEARCH else f"{arm}-{Key(attempt, number).padded}"
     columns = zip(evaluator.campaign.objective.names, s.scores[row].tolist(), strict=True)
     finding = Finding(
         arm=arm,
@@ -128,13 +128,6 @@ def _found(
         measures={name: value for name, value in columns if value == value},
     )
     return Found(finding, origin_png, png)
-
-
-def _stem(arm: Arm, attempt: int, number: int) -> str:
-    """A file name: the arm unless it is the search, the attempt, and the number of a second or later finding."""
-    return "-".join(
-        [*([str(arm)] if arm is not Arm.SEARCH else []), f"{attempt:06d}", *([f"{number:04d}"] if number else [])]
-    )
 
 
 def _probabilities(logits: Tensor) -> Probabilities:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from foible.campaign.trust import must_be_the_same, must_be_trusted
 from foible.protocols import Classifier
 from foible.store import Run
 from foible.store.pictures import decoded, pictures
-from foible.types import TESTED, Arm, Finding
+from foible.types import TESTED, Finding, Key
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Replayed:
 
 def replay(
     run: Run,
-    attempts: list[int] | None = None,
+    keys: Sequence[Key] | None = None,
     classifier: Classifier | None = None,
     changes: dict[str, object] | None = None,
     trust: bool = False,
@@ -40,7 +40,7 @@ def replay(
 
     Args:
         run: the run they belong to.
-        attempts: which findings; all by default.
+        keys: which findings; all by default.
         classifier: asked instead of the run's own: which failures does another model share?
         changes: values that take the place of the recipe's, such as another classifier's name.
         trust: run the code that the recipe names although the run was not made here.
@@ -54,7 +54,7 @@ def replay(
     if not another:
         must_be_the_same(campaign, run.manifest)
     evaluator = Evaluator(campaign, run.manifest.chunk, Packing(run.manifest.packing))
-    findings = run.findings() if attempts is None else iter([run.finding(a, Arm.SEARCH) for a in attempts])
+    findings = run.findings() if keys is None else iter([run.finding(key) for key in keys])
     for finding in findings:
         stored = pictures(run, finding)
         if stored.failure is None:

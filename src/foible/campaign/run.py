@@ -18,9 +18,9 @@ from foible.campaign.check import check
 from foible.campaign.engine import OutOfTime
 from foible.campaign.events import Shard
 from foible.campaign.prepare import prepare
-from foible.campaign.recorder import Listener, Progress, Recorder
+from foible.campaign.recorder import Listener, Progress, Ranked, Recorder
 from foible.campaign.workers import Job, Serial, Workers
-from foible.protocols import Setting, Shares
+from foible.protocols import Aims, Setting, Shares
 from foible.store import RunWriter
 from foible.types import Arm, State
 
@@ -53,7 +53,11 @@ def run(campaign: Campaign, folder: Path, listen: Listener = lambda _: None) -> 
 
 def _run_arm(job: Job, arm: Arm, writer: RunWriter, workers: Workers, listen: Listener) -> None:
     campaign = job.campaign
-    recorder = Recorder(writer, arm, campaign.attempts[arm], campaign.budget.evaluations, listen)
+    objective = campaign.objective
+    ranked = Ranked(
+        objective.names[campaign.rank], objective.goal if isinstance(objective, Aims) and campaign.rank == 0 else None
+    )
+    recorder = Recorder(writer, arm, campaign.attempts[arm], campaign.budget.evaluations, listen, ranked)
     for shard in _waves(campaign, arm, writer):
         for events in workers.run(job, shard):
             recorder.write(events)

@@ -45,51 +45,69 @@ class Strict(BaseModel):
 class BudgetTable(Strict):
     """What a search may cost: evaluations per origin, and seconds for the whole run."""
 
-    evaluations: int = Field(3760, ge=1)
-    seconds: float | None = Field(None, gt=0)
+    evaluations: int = Field(3760, ge=1, description="images shown to the counted classifiers, per origin")
+    seconds: float | None = Field(None, gt=0, description="for the whole run; it can go on later")
 
 
 class BaselineTable(Part):
     """The search every result is compared with, run on the first attempts with the same budget."""
 
-    use: str = "random"
-    attempts: int = Field(20, ge=0)
+    use: str = Field("random", description="a search; what it has in common with the recipe's is set alike")
+    attempts: int = Field(20, ge=0, description="how many of the first attempts it tries too; 0: none")
 
 
 class EngineTable(Strict):
     """How the machine is used; changes no result beyond what docs/concepts.md says of chunks."""
 
-    lanes: int = Field(32, ge=1)
-    chunk: int | Literal["auto"] = "auto"
-    device: str = "cpu"
-    checkpoint_seconds: float = Field(10.0, gt=0)
+    lanes: int = Field(32, ge=1, description="origins searched side by side")
+    chunk: int | Literal["auto"] = Field("auto", description="images per pass through the networks; auto: measured")
+    device: str = Field("cpu", description="where the networks run: cpu, cuda, cuda:1, mps")
+    checkpoint_seconds: float = Field(10.0, gt=0, description="between two savings of unfinished searches")
 
 
 class Recipe(Strict):
     """A campaign as data."""
 
-    name: str = "campaign"
-    title: str = ""
-    domain: str
-    data: str | None = None
-    classes: tuple[str, ...] | None = None
-    targets: tuple[str, ...] | None = None  # classes to aim at: attempts go through all pairs of class and target
-    origins: Literal["auto", "real", "sampled"] = "auto"  # real images need an encoder; auto: real where it has one
-    attempts: int = Field(100, ge=1)
-    seed: int = Field(0, ge=0)
-    generator: Part
-    classifier: Part  # the tested one
-    classifiers: dict[str, Part] = {}  # the other roles: rival, surrogate ... (those named surrogate* are not counted)
-    search: Part = Part(use="auto")  # descent where the tested classifier lends gradients, else transfer or genetic
-    objective: Part = Part(use="margin")
-    oracle: Part = Part(use="misclassified")
-    validators: tuple[Part, ...] | None = None  # the domain's judge where there is one; [] = none
-    ends: Literal["confirmed", "first", "never"] = "confirmed"  # which failure ends a search before its budget does
-    keeps: Literal["best", "every"] = "best"  # of the failures of an attempt
-    rank: str | None = None  # the column by which the best is chosen; the objective's first
-    steers: bool = False  # does the validators' word enter the score?
-    steadiness: bool = True  # look at every finding through harmless variations? Not counted as evaluations
-    wave: int = Field(16, ge=1)  # attempts between two merges of a memory that the run shares
+    name: str = Field("campaign", description="of the run and its folder; that of the recipe's file where left out")
+    title: str = Field("", description="what reports call it")
+    domain: str = Field(description="what images the classifier is for: a name, a .toml file or a tree of images")
+    data: str | None = Field(None, description="real images: a tree, an npz file or 'sample'; left out: look around")
+    classes: tuple[str, ...] | None = Field(None, description="of the origins; left out: all, in turn")
+    targets: tuple[str, ...] | None = Field(None, description="classes to aim at: attempts go through all pairs")
+    origins: Literal["auto", "real", "sampled"] = Field(
+        "auto", description="real images need a generator with an encoder; auto: real where it has one"
+    )
+    attempts: int = Field(100, ge=1, description="how many origins to try")
+    seed: int = Field(0, ge=0, description="of all randomness")
+    generator: Part = Field(description="makes the images: zoo name, .safetensors file, file.py:Name or a table")
+    classifier: Part = Field(
+        description="the tested one: zoo name, model file, hub name, address, file.py:Name or a table"
+    )
+    classifiers: dict[str, Part] = Field(
+        {}, description="the other roles, such as rival; calls of one whose name begins with surrogate are not counted"
+    )
+    search: Part = Field(
+        Part(use="auto"),
+        description="where to look next; auto: descent where the tested classifier lends gradients, else transfer or genetic",
+    )
+    objective: Part = Field(Part(use="margin"), description="what the search minimises")
+    oracle: Part = Field(Part(use="misclassified"), description="what a failure is")
+    validators: tuple[Part, ...] | None = Field(
+        None, description="who says which failures count; left out: the domain's judge where there is one; []: nobody"
+    )
+    ends: Literal["confirmed", "first", "never"] = Field(
+        "confirmed",
+        description="which failure ends a search before its budget does: one that survives rounding, any, none",
+    )
+    keeps: Literal["best", "every"] = Field("best", description="which of the failures of an attempt are kept")
+    rank: str | None = Field(
+        None, description="the column by which the best is chosen; left out: the objective's first"
+    )
+    steers: bool = Field(False, description="whether the validators' word enters the score")
+    steadiness: bool = Field(
+        True, description="look at every finding through harmless variations; not counted as evaluations"
+    )
+    wave: int = Field(16, ge=1, description="attempts between two merges of a memory that the run shares")
     budget: BudgetTable = BudgetTable()
     baseline: BaselineTable = BaselineTable()
     engine: EngineTable = EngineTable()

@@ -11,7 +11,7 @@ from typing import Any
 
 from foible.campaign.assemble import Campaign
 from foible.errors import ModelError, RecipeError
-from foible.registry import is_file_reference
+from foible.registry import names_a_file
 from foible.store.layout import Layout
 from foible.store.manifest import Manifest
 from foible.store.seal import sealed
@@ -44,7 +44,7 @@ def wishes(part: Any, key: str = "") -> Iterator[str]:
         for value in part:
             yield from wishes(value, key)
     elif isinstance(part, str):
-        if is_file_reference(part):
+        if names_a_file(part):
             yield f"runs the Python file '{part[:120]}'"
         elif part.startswith(("http://", "https://")):
             yield f"sends images to '{part[:120]}'"

@@ -8,23 +8,11 @@ from typing import Annotated
 import typer
 
 from foible.cli.terminal import console
-from foible.errors import RecipeError, did_you_mean
+from foible.errors import FoibleError, RecipeError, did_you_mean
 from foible.plain import plain
+from foible.registry import BUILT_IN
 
-WHAT = (
-    "recipes",
-    "benchmarks",
-    "zoo",
-    "domains",
-    "generators",
-    "classifiers",
-    "searches",
-    "objectives",
-    "oracles",
-    "validators",
-    "coverage",
-    "runs",
-)
+WHAT = ("recipes", "benchmarks", "zoo", "domains", *BUILT_IN, "runs")
 
 
 HEADINGS = {"zoo": ("model", "domain", "family", "purpose", "weights", "size", "parameters", "figures", "licence")}
@@ -32,13 +20,18 @@ HEADINGS = {"zoo": ("model", "domain", "family", "purpose", "weights", "size", "
 
 def ls(
     what: Annotated[str, typer.Argument(help=f"One of: {', '.join(WHAT)}.")] = "recipes",
-    name: Annotated[str | None, typer.Argument(help="Print this recipe as a file of its own.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="Print this recipe as a file of its own, or the parameters of this part.")
+    ] = None,
 ) -> int:
-    """List recipes, models, domains, parts, runs; print one recipe."""
+    """List recipes, models, domains, parts, runs; print one recipe, or what can be set about one part.
+
+    A part is named as in a recipe, also one in a file: `foible ls searches my_search.py:MySearch`.
+    """
     if what not in WHAT:
         raise RecipeError(f"cannot list '{what}'", did_you_mean(what, WHAT))
     if name is not None:
-        return _recipe(what, name)
+        return _part(what, name) if what in BUILT_IN else _recipe(what, name)
     rows = {"recipes": _recipes, "benchmarks": _benchmarks, "zoo": _zoo, "domains": _domains, "runs": _runs}.get(
         what, lambda: _table(what)
     )()
@@ -72,7 +65,7 @@ def _recipe(what: str, name: str) -> int:
 
     if what != "recipes":
         raise RecipeError(
-            f"cannot print one of the {what}", "only recipes are printed; a model's card: foible zoo show"
+            f"cannot print one of the {what}", "only recipes and parts are printed; a model's card: foible zoo show"
         )
     if name not in recipe_names():
         raise RecipeError(f"no recipe '{name}'", did_you_mean(name, recipe_names()))
@@ -104,19 +97,41 @@ def _domains() -> list[tuple[str, ...]]:
 
 def _runs() -> list[tuple[str, ...]]:
     from foible.store import open_run
-    from foible.types import Status
 
     rows: list[tuple[str, ...]] = []
     for manifest in sorted(Path("runs").glob("*/manifest.json")):
-        run = open_run(manifest.parent)
-        counts = run.counts()
-        rows.append(
-            (str(manifest.parent), run.state, f"{sum(counts.values())} attempts", f"{counts[Status.FOUND]} findings")
-        )
+        try:
+            ended = list((run := open_run(manifest.parent)).outcomes())
+        except FoibleError as error:
+            rows.append((str(manifest.parent), error.message, "", error.hint))
+            continue
+        found = sum(outcome.findings for outcome in ended)
+        rows.append((str(manifest.parent), run.state, f"{len(ended)} attempts", f"{found} findings"))
     return rows
 
 
 def _table(what: str) -> list[tuple[str, ...]]:
-    from foible.registry import table
+    from foible.parameters import components
 
-    return sorted(table(what).items())
+    return [(component.name, component.title) for component in components(what)]
+
+
+def _part(what: str, name: str) -> int:
+    """What a part is, and what can be set about it."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from foible.parameters import component
+
+    found = component(what, name)
+    Console().print(f"{found.title or found.name}.", markup=False, highlight=False)
+    if not found.parameters:
+        Console().print("It has no parameters.")
+        return 0
+    table = Table("parameter", "kind", "default", "explanation", box=None, pad_edge=False)
+    for p in found.parameters:
+        default = "needed" if p.required else p.write(p.default)
+        table.add_row(*(escape(text) for text in (p.name, p.shape, default, p.about)))
+    Console().print(table)
+    return 0

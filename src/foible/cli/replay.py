@@ -11,8 +11,9 @@ from foible.cli.options import ClassifierOption, Quiet, RunArgument, Trust, with
 
 def replay(
     run: RunArgument,
-    attempt: Annotated[
-        list[int] | None, typer.Option(help="Only this finding. Repeatable.", show_default=False)
+    findings: Annotated[
+        list[str] | None,
+        typer.Argument(help="Only these findings: 12, or 12-3 for the fourth of attempt 12.", show_default=False),
     ] = None,
     classifier: ClassifierOption = None,
     trust: Trust = False,
@@ -24,20 +25,22 @@ def replay(
     """
     from foible.campaign.replay import replay as replay_run
     from foible.store import open_run
+    from foible.types import Key
 
     opened = open_run(run)
     changes: dict[str, object] = {"classifier": classifier} if classifier else {}
-    results = with_trust(lambda trust: list(replay_run(opened, attempt, changes=changes, trust=trust)), trust)
+    keys = [Key.read(text) for text in findings] if findings else None
+    results = with_trust(lambda trust: list(replay_run(opened, keys, changes=changes, trust=trust)), trust)
     for r in results:
         expected = opened.classes[r.finding.label]
         if r.problem:
-            print(f"{r.finding.attempt:06d}  damaged: {r.problem}")
+            print(f"{r.finding.key.padded}  damaged: {r.problem}")
         elif not quiet:
             said = opened.classes[r.predicted or 0]
             print(
-                f"{r.finding.attempt:06d}  {expected} taken for {said}"
+                f"{r.finding.key.padded}  {expected} taken for {said}"
                 if r.fails
-                else f"{r.finding.attempt:06d}  {expected} recognised: no failure"
+                else f"{r.finding.key.padded}  {expected} recognised: no failure"
             )
     failing, damaged = sum(r.fails for r in results), sum(bool(r.problem) for r in results)
     print(f"{failing} of {len(results)} findings still fail" + (f", {damaged} damaged" if damaged else ""))

@@ -30,6 +30,15 @@ def ui(
         list[str] | None,
         typer.Option(help="Offer this domain too: its TOML file or folder of images. Repeatable.", show_default=False),
     ] = None,
+    search: Annotated[
+        list[str] | None, typer.Option(help="Offer this search too: file.py:Name. Repeatable.", show_default=False)
+    ] = None,
+    objective: Annotated[
+        list[str] | None, typer.Option(help="Offer this objective too: file.py:Name. Repeatable.", show_default=False)
+    ] = None,
+    oracle: Annotated[
+        list[str] | None, typer.Option(help="Offer this oracle too: file.py:Name. Repeatable.", show_default=False)
+    ] = None,
     data: Annotated[
         Path | None,
         typer.Option(help="The folder with real images of the domains [default: look around].", show_default=False),
@@ -53,5 +62,6 @@ def ui(
             raise FoibleError(f"there is no folder '{data}'", "foible data ls says where images are looked for")
         os.environ["FOIBLE_DATA"] = str(data.resolve())  # for this workbench and the runs it starts
     own_generators, own_domains = tuple(generator or ()), tuple(domain or ())
-    serve(Settings(runs, host, password, largest_upload * 1_000_000, share, own_generators, own_domains), port)
+    parts = tuple((k, tuple(v or ())) for k, v in (("search", search), ("objective", objective), ("oracle", oracle)))
+    serve(Settings(runs, host, password, largest_upload * 1_000_000, share, own_generators, own_domains, parts), port)
     return 0

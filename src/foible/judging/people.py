@@ -13,6 +13,7 @@ from foible.judging.refit import UNKNOWN, Answered, Line, Refit, doubt, fittable
 from foible.store import Run
 from foible.store.answers import Answers, read_answers
 from foible.survey.recalibrate import FEWEST
+from foible.types import Key
 from foible.validators.calibration import Calibration, FittedThreshold, FittedWeights
 from foible.validators.evidence import Evidence, columns
 from foible.validators.judge import Judge
@@ -22,12 +23,12 @@ NEXT = 10  # findings worth asking about
 
 @dataclass(frozen=True)
 class ToPeople:
-    """A refitted judge, what it was fitted on, and the attempts to ask about next."""
+    """A refitted judge, what it was fitted on, and the findings to ask about next."""
 
     refit: Refit
     calibration: Calibration
     answered: int
-    ask: tuple[int, ...]
+    ask: tuple[Key, ...]
     company: str
 
 
@@ -36,17 +37,17 @@ def refit_to_people(run: Run, domain: Domain | None = None) -> ToPeople:
     judge = Judge(domain or load_domain(run.manifest.recipe["domain"]))
     if judge.parts.classes != run.classes:
         raise RecipeError("the run has other classes than the domain's judge", "name the domain that it was run with")
-    lines, said = [line for line in run.index() if line.number == 0], read_answers(run.layout)
-    asked = [line for line in lines if said.votes(line.attempt)]
-    images = [run.image(run.finding(line.attempt).image) for line in lines]
+    lines, said = run.index(), read_answers(run.layout)
+    asked = [line for line in lines if said.votes(line.key)]
+    images = [run.image(run.finding(line.key).image) for line in lines]
     labels = torch.tensor([line.label for line in lines])
     evidence = judge.evidence(torch.stack(images)) if images else None
     if evidence is None or not asked:
         raise RecipeError(
             "nobody has answered about this run's findings", "foible survey RUN, then foible survey import"
         )
-    rows = torch.tensor([k for k, line in enumerate(lines) if said.votes(line.attempt)])
-    answered = _answered(evidence[rows], labels[rows], [line.attempt for line in asked], said)
+    rows = torch.tensor([k for k, line in enumerate(lines) if said.votes(line.key)])
+    answered = _answered(evidence[rows], labels[rows], [line.key for line in asked], said)
     if not fittable(answered.valid) and not fittable(answered.kept):
         raise RecipeError(
             f"too few answers to refit the judge: people call {_counts(answered.valid)} valid and not, and say of "
@@ -54,24 +55,24 @@ def refit_to_people(run: Run, domain: Domain | None = None) -> ToPeople:
             "ask about more findings",
         )
     found = refit(judge.weighing, answered)
-    left = torch.tensor([k for k, line in enumerate(lines) if not said.votes(line.attempt)], dtype=torch.long)
-    ask: tuple[int, ...] = ()
+    left = torch.tensor([k for k, line in enumerate(lines) if not said.votes(line.key)], dtype=torch.long)
+    ask: tuple[Key, ...] = ()
     if len(left):
         unsure = doubt(found.committee, found.line, evidence[left], labels[left])
-        ask = tuple(lines[int(left[k])].attempt for k in unsure.argsort(descending=True, stable=True)[:NEXT])
+        ask = tuple(lines[int(left[k])].key for k in unsure.argsort(descending=True, stable=True)[:NEXT])
     calibration = _calibration(found, answered, columns(judge.readers))
     return ToPeople(found, calibration, len(asked), ask, judge.company())
 
 
-def _answered(evidence: Evidence, labels: torch.Tensor, attempts: list[int], said: Answers) -> Answered:
+def _answered(evidence: Evidence, labels: torch.Tensor, keys: list[Key], said: Answers) -> Answered:
     def decided(value: bool | None) -> int:
         return UNKNOWN if value is None else int(value)
 
-    valid = [decided(said.valid(a)) for a in attempts]
-    kept = [decided(said.kept(a, int(label))) for a, label in zip(attempts, labels, strict=True)]
+    valid = [decided(said.valid(key)) for key in keys]
+    kept = [decided(said.kept(key, int(label))) for key, label in zip(keys, labels, strict=True)]
     named = []
-    for attempt in attempts:
-        ranked = said.votes(attempt).most_common(2)
+    for key in keys:
+        ranked = said.votes(key).most_common(2)
         tied = len(ranked) > 1 and ranked[0][1] == ranked[1][1]
         named.append(UNKNOWN if tied or ranked[0][0] < 0 else ranked[0][0])
     return Answered(evidence, labels, torch.tensor(valid), torch.tensor(kept), torch.tensor(named))
@@ -114,5 +115,5 @@ def refit_lines(done: ToPeople, path: Path) -> list[str]:
     lines.append(f"best by cross-validation: {done.refit.how}; written to {path}")
     lines.append(f'use it: foible judge FOLDER --calibration {path}, or calibration = "{path}" under validators')
     if done.ask:
-        lines.append(f"an answer changes most for the findings of attempts {', '.join(map(str, done.ask))}")
+        lines.append(f"an answer changes most for the findings {', '.join(map(str, done.ask))}")
     return lines

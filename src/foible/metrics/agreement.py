@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
+
+Item = TypeVar("Item", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,7 @@ class Agreement:
     kappa: float | None
 
 
-def agreement(first: str, second: str, ours: Mapping[int, int], theirs: Mapping[int, int]) -> Agreement:
+def agreement(first: str, second: str, ours: Mapping[Item, int], theirs: Mapping[Item, int]) -> Agreement:
     """Compare two people's answers, given as item -> answer."""
     shared = ours.keys() & theirs.keys()
     if not shared:

@@ -14,7 +14,7 @@ two are left out. With n_i answers to item i, n in all that can be paired, and d
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ Ballots = NDArray[np.int64]
 Level = Literal["nominal", "ordinal"]
 
 
-def ballots(by_person: Iterable[Mapping[int, Hashable]], answers: Iterable[Hashable] = ()) -> Ballots:
+def ballots(by_person: Iterable[Mapping[Any, Hashable]], answers: Iterable[Hashable] = ()) -> Ballots:
     """The table (items, answers) of everybody's answers, given as item -> answer for each person.
 
     Its columns are `answers` in their order, then all others as they come.

@@ -18,6 +18,7 @@ class ArmSummary(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     attempts: int
+    findings: int
     funnel: tuple[Stage, ...]
     evaluations: int
     evaluations_per_failure: float | None
@@ -34,13 +35,25 @@ class ArmSummary(BaseModel):
 def arm_summary(outcomes: Sequence[Outcome], findings: Sequence[Finding], answers: Answers = NOBODY) -> ArmSummary:
     """Summarise one arm from how its attempts ended, what it found and what people say."""
     accepted = [o for o in outcomes if o.status is not Status.REJECTED]
+    first = first_found(findings)
     return ArmSummary(
         attempts=len(outcomes),
+        findings=len(findings),
         funnel=funnel(outcomes, findings, answers),
         evaluations=sum(o.evaluations for o in accepted),
         evaluations_per_failure=evaluations_per_failure(accepted),
-        evaluations_to_failure=spread([o.evaluations for o in accepted if o.status is Status.FOUND]),
+        evaluations_to_failure=spread(
+            [first.get(o.attempt, o.evaluations) for o in accepted if o.status is Status.FOUND]
+        ),
         rounds=spread([o.rounds for o in accepted]),
         latent_distance=spread([f.latent_distance for f in findings]),
         pixel_distance=spread([f.pixel_distance for f in findings]),
     )
+
+
+def first_found(findings: Sequence[Finding]) -> dict[int, int]:
+    """Per attempt, what its first failure took: a search that is not ended by one goes on spending."""
+    first: dict[int, int] = {}
+    for finding in findings:
+        first[finding.attempt] = min(finding.evaluations, first.get(finding.attempt, finding.evaluations))
+    return first

@@ -50,6 +50,7 @@ def _arm_metrics(arm: ArmSummary) -> dict[str, int | float | None]:
         "acceptance_rate": accepted.share,
         "failures": failures.count,
         "confirmed": confirmed.count,
+        "findings": arm.findings,
         "failure_rate": confirmed.share,
         "evaluations": arm.evaluations,
         "evaluations_per_failure": arm.evaluations_per_failure,

@@ -32,20 +32,19 @@ class Stage(BaseModel):
 
 
 NOBODY = Answers({})
+BY_FAILURE = "; counted by failure, and those of one origin are alike, so the interval is too narrow"
 
 
 def funnel(outcomes: Sequence[Outcome], findings: Sequence[Finding], answers: Answers = NOBODY) -> tuple[Stage, ...]:
     """The stages of one arm; where people have answered, theirs come last.
 
-    Failures are counted against accepted origins. Validity is counted against the confirmed failures that were judged,
-    so that a half-judged run does not look worse than it is.
+    Failures are counted against accepted origins, each once however many failures it led to. Validity is counted
+    against the confirmed failures that were judged, all of them, so that a half-judged run does not look worse than it is.
     """
     counts = {status: sum(o.status is status for o in outcomes) for status in Status}
     attempts, found = len(outcomes), counts[Status.FOUND]
     accepted = attempts - counts[Status.REJECTED]
-    steady = [everyone_accepts(f.verdicts, "steadiness") for f in findings if _asked(f, "steadiness")]
-    image = [f for f in findings if _asked(f, "image")]
-    whole = [f for f in image if _asked(f, "label")]
+    several = len(findings) > found > 0  # an origin may lead to more than one
     return (
         Stage(
             name="accepted",
@@ -64,47 +63,59 @@ def funnel(outcomes: Sequence[Outcome], findings: Sequence[Finding], answers: An
         Stage(
             name="confirmed",
             title="Confirmed failures",
-            meaning="still wrong after rounding to an 8-bit PNG, reading it back and looking a second time",
+            meaning="still wrong after rounding to an 8-bit PNG, reading it back and looking a second time"
+            + (f"; an origin counts once, {len(findings):,} failures in all" if several else ""),
             of="accepted origins",
             rate=rate(found, accepted),
         ),
+        *_judged(findings, BY_FAILURE if several else ""),
+        *_by_people(findings, answers),
+    )
+
+
+def _judged(findings: Sequence[Finding], note: str) -> tuple[Stage, ...]:
+    """What variations and validators make of the failures, each of those that were looked at or judged."""
+    steady = [everyone_accepts(f.verdicts, "steadiness") for f in findings if _asked(f, "steadiness")]
+    image = [f for f in findings if _asked(f, "image")]
+    whole = [f for f in image if _asked(f, "label")]
+    return (
         Stage(
             name="steady",
             title="Steady",
-            meaning="a shift by a pixel, a slight blur or faint noise does not undo it: it stays under at least half of them",
+            meaning="a shift by a pixel, a slight blur or faint noise does not undo it: it stays under at least half of them"
+            + note,
             of="confirmed failures looked at",
             rate=_share(steady),
         ),
         Stage(
             name="valid",
             title="Valid",
-            meaning="every validator takes the image for one of the domain",
+            meaning="every validator takes the image for one of the domain" + note,
             of="confirmed failures judged",
             rate=_share([everyone_accepts(f.verdicts, "image") for f in image]),
         ),
         Stage(
             name="label_kept",
             title="Valid, label kept",
-            meaning="valid, and every validator says that it still shows the expected class",
+            meaning="valid, and every validator says that it still shows the expected class" + note,
             of="confirmed failures judged",
             rate=_share([_valid_and_kept(f) for f in whole]),
         ),
         Stage(
             name="counts",
             title="Counts",
-            meaning="steady, valid, and its label is kept",
+            meaning="steady, valid, and its label is kept" + note,
             of="confirmed failures judged",
             rate=_share([f.counts for f in whole]),
         ),
-        *_by_people(findings, answers),
     )
 
 
 def _by_people(findings: Sequence[Finding], answers: Answers) -> tuple[Stage, ...]:
     """What the majority of people sees, of the findings where there is one; nothing when nobody was asked."""
-    asked = [f for f in findings if answers.votes(f.attempt)]
-    valid = [v for f in asked if (v := answers.valid(f.attempt)) is not None]
-    kept = [k for f in asked if (k := answers.kept(f.attempt, f.label)) is not None]
+    asked = [f for f in findings if answers.votes(f.key)]
+    valid = [v for f in asked if (v := answers.valid(f.key)) is not None]
+    kept = [k for f in asked if (k := answers.kept(f.key, f.label)) is not None]
     if not asked:
         return ()
     return tuple(

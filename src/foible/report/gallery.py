@@ -13,11 +13,12 @@ from foible.images import Pixels, as_pixels, png, webp
 from foible.report.wording import UNKNOWN, count, decimal, percent
 from foible.store import Run
 from foible.store.pictures import decoded, pictures
-from foible.types import About, Finding, Images
+from foible.types import About, Finding, Images, Key
 
 MOST = 200  # findings on one page
 BYTES = 8_000_000  # of pictures on one page
 LARGE = 96 * 96  # pixels from which a picture is inlined as WebP: the exact PNG is in the run folder
+Shown = tuple[Key, int, int]
 QUESTIONS: dict[About, str] = {"image": "valid", "label": "label kept", "steadiness": "steady"}
 BRIGHTER, DARKER = (214, 48, 49), (33, 111, 219)
 
@@ -26,7 +27,7 @@ BRIGHTER, DARKER = (214, 48, 49), (33, 111, 219)
 class Card:
     """One finding ready to be shown; pictures that could not be read are None and named in `damage`."""
 
-    attempt: int
+    key: Key
     label: int
     predicted: int
     confidence: str
@@ -50,13 +51,13 @@ class Card:
         return sum(len(uri) for uri in (self.origin, self.failure, self.difference) if uri)
 
 
-def gallery(run: Run, pairs: Iterable[tuple[int, int, int]]) -> list[Card]:
-    """Cards for findings given as (attempt, label, predicted): as many as a page can carry."""
+def gallery(run: Run, pairs: Iterable[Shown]) -> list[Card]:
+    """Cards for findings given as (key, label, predicted): as many as a page can carry."""
     cards: list[Card] = []
     seen: set[tuple[int, int]] = set()
     size = 0
-    for attempt, label, predicted in choose(list(pairs), MOST):
-        card = card_of(run, run.finding(attempt), (label, predicted) not in seen)
+    for key, label, predicted in choose(list(pairs), MOST):
+        card = card_of(run, run.finding(key), (label, predicted) not in seen)
         size += card.size
         if cards and size > BYTES:
             break
@@ -65,9 +66,9 @@ def gallery(run: Run, pairs: Iterable[tuple[int, int, int]]) -> list[Card]:
     return cards
 
 
-def choose(pairs: Sequence[tuple[int, int, int]], most: int) -> list[tuple[int, int, int]]:
-    """Up to `most` findings (attempt, label, predicted), one from each class pair in turn, frequent pairs first."""
-    by_pair: dict[tuple[int, int], list[tuple[int, int, int]]] = defaultdict(list)
+def choose(pairs: Sequence[Shown], most: int) -> list[Shown]:
+    """Up to `most` findings (key, label, predicted), one from each class pair in turn, frequent pairs first."""
+    by_pair: dict[tuple[int, int], list[Shown]] = defaultdict(list)
     for item in pairs:
         by_pair[item[1:]].append(item)
     queues = sorted(by_pair.values(), key=lambda queue: (-len(queue), queue[0][1:]))
@@ -84,7 +85,7 @@ def card_of(run: Run, finding: Finding, first_of_pair: bool = False) -> Card:
     if origin is not None and failure is not None:
         changed, largest = picture_uri(difference(origin, failure)), percent(float((failure - origin).abs().max()))
     return Card(
-        attempt=finding.attempt,
+        key=finding.key,
         label=finding.label,
         predicted=finding.predicted,
         confidence=percent(finding.confidence),

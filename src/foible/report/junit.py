@@ -10,8 +10,9 @@ from foible.files import disk_errors
 from foible.report.summary import Summary, summarise
 from foible.report.wording import decimal
 from foible.store import Run
-from foible.types import Finding, Outcome, Status
+from foible.types import Finding, Key, Outcome, Status
 
+MOST = 20  # findings of one origin that are named
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML 1.0 cannot hold
 
 
@@ -56,9 +57,10 @@ def _case(run: Run, outcome: Outcome) -> XML.Element:
         said = run.classes[outcome.origin_predicted]
         XML.SubElement(case, "skipped", message=_clean(f"origin of class {name} is already taken for {said}"))
     elif outcome.status is Status.FOUND:
-        finding = run.finding(outcome.attempt)
-        failure = XML.SubElement(case, "failure", type="misclassified", message=_clean(_sentence(run, finding)))
-        failure.text = _clean(f"{finding.image}\nfoible replay {run.layout.folder} --attempt {finding.attempt}")
+        found = [run.finding(Key(outcome.attempt, number)) for number in range(min(outcome.findings, MOST))]
+        more = f", and {outcome.findings - 1:,} more" if outcome.findings > 1 else ""
+        failure = XML.SubElement(case, "failure", type="misclassified", message=_clean(_sentence(run, found[0]) + more))
+        failure.text = _clean("\n".join(f"{f.image}\nfoible replay {run.layout.folder} {f.key}" for f in found))
     elif outcome.status is Status.LOST:
         note = "a failure was seen, but it did not survive rounding to an 8-bit image and a second look"
         XML.SubElement(case, "system-out").text = note

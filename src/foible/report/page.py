@@ -59,7 +59,7 @@ def render_page(run: Run, summary: Summary | None = None) -> str:
 
     summary = summary or summarise(run)
     ended = {o.attempt for o in run.outcomes()}
-    cards = gallery(run, ((f.attempt, f.label, f.predicted) for f in run.findings() if f.attempt in ended))
+    cards = gallery(run, ((f.key, f.label, f.predicted) for f in run.findings() if f.attempt in ended))
     return (
         environment()
         .get_template("page.html.jinja")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import torch
 from pydantic import BaseModel, ConfigDict
 
 from foible.metrics import ClassPair, Paired, Rate, class_pairs, paired, rate, spread
-from foible.report.arms import ArmSummary, arm_summary
+from foible.report.arms import ArmSummary, arm_summary, first_found
 from foible.report.facts import RunFacts, run_facts
 from foible.report.flat import flat_metrics
 from foible.report.wording import count, interval, of, percent, plural
@@ -63,7 +63,7 @@ def summarise(run: Run) -> Summary:
         search=search,
         baseline=baseline,
         comparison=comparison,
-        classes=_classes(run.classes, outcomes),
+        classes=_classes(run.classes, outcomes, first_found(findings)),
         confusions=class_pairs(findings),
         metrics=flat_metrics(search, baseline, comparison),
     )
@@ -82,7 +82,7 @@ def _without_bulk(finding: Finding) -> Finding:
     return replace(finding, latent=nothing, origin_latent=nothing, before={}, after={})
 
 
-def _classes(names: Sequence[str], outcomes: Sequence[Outcome]) -> tuple[ClassRow, ...]:
+def _classes(names: Sequence[str], outcomes: Sequence[Outcome], first: Mapping[int, int]) -> tuple[ClassRow, ...]:
     """One row per class that was attempted."""
     by_label: dict[int, list[Outcome]] = defaultdict(list)
     for outcome in outcomes:
@@ -90,7 +90,7 @@ def _classes(names: Sequence[str], outcomes: Sequence[Outcome]) -> tuple[ClassRo
     rows = []
     for label, mine in sorted(by_label.items()):
         accepted = sum(o.status is not Status.REJECTED for o in mine)
-        found = [o.evaluations for o in mine if o.status is Status.FOUND]
+        found = [first.get(o.attempt, o.evaluations) for o in mine if o.status is Status.FOUND]
         rows.append(
             ClassRow(
                 label=label,
@@ -117,8 +117,10 @@ def _headline(facts: RunFacts, search: ArmSummary, comparison: Paired | None) ->
         f"From {of(confirmed)} starting images that {facts.classifier} gets right, the {facts.search} search reached a "
         f"confirmed failure ({percent(confirmed.share)}, 95 % interval {interval(confirmed)})"
     )
-    cost = search.evaluations_per_failure
-    text += f", at {count(cost)} evaluations per failure." if cost is not None else "."
+    cost, several = search.evaluations_per_failure, search.findings > confirmed.count
+    each = "starting image that led to one" if several else "failure"
+    text += f", at {count(cost)} evaluations per {each}" if cost is not None else ""
+    text += f"; {search.findings:,} failures in all." if several else "."
     if comparison is not None and comparison.shared:
         text += (
             f" On the same {plural(comparison.shared, 'origin')} with the same budget, {facts.baseline} search reached "

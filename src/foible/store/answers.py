@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import astuple, dataclass
 from typing import Any
 
 from foible.errors import RecipeError
-from foible.store.database import connect, database_errors
+from foible.store.database import database_errors, read_only
 from foible.store.layout import Layout
 from foible.store.manifest import now
+from foible.types import Key
 
 OTHER, NOTHING = -2, -1
 LONGEST_NAME = 40
@@ -24,23 +25,27 @@ TIE = 0.5  # share at which people are divided
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS answers (
-  arm TEXT NOT NULL, attempt INTEGER NOT NULL, person TEXT NOT NULL, answer INTEGER NOT NULL, given TEXT NOT NULL,
-  seconds REAL, survey TEXT, PRIMARY KEY (arm, attempt, person));
+  arm TEXT NOT NULL, attempt INTEGER NOT NULL, number INTEGER NOT NULL, person TEXT NOT NULL, answer INTEGER NOT NULL,
+  given TEXT NOT NULL, seconds REAL, survey TEXT, PRIMARY KEY (arm, attempt, number, person));
 CREATE TABLE IF NOT EXISTS checks (
   survey TEXT NOT NULL, item TEXT NOT NULL, person TEXT NOT NULL, answer INTEGER NOT NULL, expected INTEGER NOT NULL,
   seconds REAL, given TEXT NOT NULL, PRIMARY KEY (survey, item, person));
 CREATE TABLE IF NOT EXISTS ratings (
-  arm TEXT NOT NULL, attempt INTEGER NOT NULL, person TEXT NOT NULL, source INTEGER NOT NULL, target INTEGER NOT NULL,
-  given TEXT NOT NULL, seconds REAL, survey TEXT, PRIMARY KEY (arm, attempt, person));
+  arm TEXT NOT NULL, attempt INTEGER NOT NULL, number INTEGER NOT NULL, person TEXT NOT NULL, source INTEGER NOT NULL,
+  target INTEGER NOT NULL, given TEXT NOT NULL, seconds REAL, survey TEXT, PRIMARY KEY (arm, attempt, number, person));
 """
-LATER_COLUMNS = {"seconds": "REAL", "survey": "TEXT"}  # that databases of the first release lack
+LATER = {
+    "number": "0",
+    "seconds": "NULL",
+    "survey": "NULL",
+}  # columns that earlier releases lacked, and what they meant
 
 
 @dataclass(frozen=True)
 class Answer:
     """What one person sees in one finding, how long they looked and in which survey; None where it was not noted."""
 
-    attempt: int
+    finding: Key
     person: str
     answer: int
     given: str
@@ -52,7 +57,7 @@ class Answer:
 class Rating:
     """How much a finding looks, to one person, like the class it came from (source) and the class it is taken for."""
 
-    attempt: int
+    finding: Key
     person: str
     source: int
     target: int
@@ -81,21 +86,21 @@ class CheckAnswer:
 
 @dataclass(frozen=True)
 class Answers:
-    """Everybody's answers on the findings of a run's search, as person -> attempt -> answer."""
+    """Everybody's answers on the findings of a run's search, as person -> finding -> answer."""
 
-    by_person: Mapping[str, Mapping[int, int]]
+    by_person: Mapping[str, Mapping[Key, int]]
 
-    def votes(self, attempt: int) -> Counter[int]:
+    def votes(self, finding: Key) -> Counter[int]:
         """How often each answer was given for one finding."""
-        return Counter(mine[attempt] for mine in self.by_person.values() if attempt in mine)
+        return Counter(mine[finding] for mine in self.by_person.values() if finding in mine)
 
-    def valid(self, attempt: int) -> bool | None:
+    def valid(self, finding: Key) -> bool | None:
         """Whether more people name a class than find nothing; None when nobody was asked or there is a tie."""
-        return _decided(validity(self.votes(attempt)))
+        return _decided(validity(self.votes(finding)))
 
-    def kept(self, attempt: int, label: int) -> bool | None:
+    def kept(self, finding: Key, label: int) -> bool | None:
         """Whether more people name this class than give any other answer; None when nobody was asked or in a tie."""
-        return _decided(keeping(self.votes(attempt), label))
+        return _decided(keeping(self.votes(finding), label))
 
 
 def validity(votes: Counter[int]) -> float | None:
@@ -111,28 +116,29 @@ def keeping(votes: Counter[int], label: int) -> float | None:
 
 def read_answers(layout: Layout) -> Answers:
     """All answers given so far."""
-    people: dict[str, dict[int, int]] = {}
-    for person, attempt, answer in _read(layout, "answers", "person, attempt, answer", "WHERE arm = 'search'"):
-        people.setdefault(person, {})[attempt] = answer
+    people: dict[str, dict[Key, int]] = {}
+    columns = ("attempt", "number", "person", "answer")
+    for attempt, number, person, answer in _read(layout, "answers", columns, "WHERE arm = 'search'"):
+        people.setdefault(person, {})[Key(attempt, number)] = answer
     return Answers(people)
 
 
 def read_checks(layout: Layout) -> list[CheckAnswer]:
     """All answers to attention checks, those of people who were left out included."""
-    columns = "survey, item, person, answer, expected, seconds, given"
+    columns = ("survey", "item", "person", "answer", "expected", "seconds", "given")
     return [CheckAnswer(*row) for row in _read(layout, "checks", columns, "ORDER BY person, survey, item")]
 
 
 def read_ratings(layout: Layout) -> list[Rating]:
     """All ratings of two classes given so far."""
-    columns = "attempt, person, source, target, given, seconds, survey"
-    rows = _read(layout, "ratings", columns, "WHERE arm = 'search' ORDER BY person, attempt")
-    return [Rating(*row) for row in rows]
+    columns = ("attempt", "number", "person", "source", "target", "given", "seconds", "survey")
+    rows = _read(layout, "ratings", columns, "WHERE arm = 'search' ORDER BY person, attempt, 2")
+    return [Rating(Key(*row[:2]), *row[2:]) for row in rows]
 
 
-def give_answer(layout: Layout, person: str, attempt: int, answer: int) -> None:
+def give_answer(layout: Layout, person: str, finding: Key, answer: int) -> None:
     """Note what a person sees in a finding; a second answer takes the place of the first."""
-    add_answers(layout, [Answer(attempt, person, answer, now())])
+    add_answers(layout, [Answer(finding, person, answer, now())])
 
 
 def add_answers(
@@ -141,13 +147,11 @@ def add_answers(
     """Note many answers, all or none; a second answer of a person takes the place of the first."""
     with database_errors(layout.answers), closing(_open(layout)) as database, database:
         database.executemany(
-            "INSERT OR REPLACE INTO answers (arm, attempt, person, answer, given, seconds, survey) "
-            "VALUES ('search', ?, ?, ?, ?, ?, ?)",
-            map(astuple, answers),
+            "INSERT OR REPLACE INTO answers VALUES ('search', ?, ?, ?, ?, ?, ?, ?)", map(_row, answers)
         )
         database.executemany("INSERT OR REPLACE INTO checks VALUES (?, ?, ?, ?, ?, ?, ?)", map(astuple, checks))
         database.executemany(
-            "INSERT OR REPLACE INTO ratings VALUES ('search', ?, ?, ?, ?, ?, ?, ?)", map(astuple, ratings)
+            "INSERT OR REPLACE INTO ratings VALUES ('search', ?, ?, ?, ?, ?, ?, ?, ?)", map(_row, ratings)
         )
 
 
@@ -163,21 +167,46 @@ def _decided(share: float | None) -> bool | None:
     return None if share is None or share == TIE else share > TIE
 
 
-def _read(layout: Layout, table: str, columns: str, which: str) -> list[tuple[Any, ...]]:
+def _row(said: Answer | Rating) -> tuple[Any, ...]:
+    return (*said.finding, *astuple(said)[1:])
+
+
+def _read(layout: Layout, table: str, columns: Sequence[str], which: str) -> list[tuple[Any, ...]]:
     """Rows of a table; none where it is missing, as in databases of earlier releases."""
     if not layout.answers.is_file():
         return []
-    with database_errors(layout.answers), closing(connect(layout.answers)) as database:
-        if not database.execute(f"PRAGMA table_info({table})").fetchall():
+    with database_errors(layout.answers), closing(read_only(layout.answers)) as database:
+        known = _columns(database, table)
+        if not known:
             return []
-        return database.execute(f"SELECT {columns} FROM {table} {which}").fetchall()
+        wanted = ", ".join(column if column in known else LATER[column] for column in columns)
+        return database.execute(f"SELECT {wanted} FROM {table} {which}").fetchall()
 
 
 def _open(layout: Layout) -> sqlite3.Connection:
-    database = sqlite3.connect(layout.answers, timeout=10)
+    database = sqlite3.connect(layout.answers, timeout=10, isolation_level=None)
+    database.execute("BEGIN IMMEDIATE")
+    for table in ("answers", "ratings"):
+        _bring_up(database, table)
+    database.execute("COMMIT")
     database.executescript(SCHEMA)
-    known = {row[1] for row in database.execute("PRAGMA table_info(answers)")}
-    for column, kind in LATER_COLUMNS.items():
-        if column not in known:
-            database.execute(f"ALTER TABLE answers ADD COLUMN {column} {kind}")
+    database.isolation_level = "DEFERRED"
     return database
+
+
+def _bring_up(database: sqlite3.Connection, table: str) -> None:
+    """A table of an earlier release with its rows in the columns of this one; one that is missing is left so."""
+    known = _columns(database, table)
+    if not known or "number" in known:
+        return
+    database.execute(f"ALTER TABLE {table} RENAME TO earlier")
+    (create,) = [part for part in SCHEMA.split(";") if f"EXISTS {table} " in part]
+    database.execute(create)
+    columns = _columns(database, table)
+    values = ", ".join(column if column in known else LATER[column] for column in columns)
+    database.execute(f"INSERT INTO {table} ({', '.join(columns)}) SELECT {values} FROM earlier")
+    database.execute("DROP TABLE earlier")
+
+
+def _columns(database: sqlite3.Connection, table: str) -> list[str]:
+    return [row[1] for row in database.execute(f"PRAGMA table_info({table})")]

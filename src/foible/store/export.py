@@ -38,11 +38,10 @@ def folder_names(classes: Iterable[str]) -> list[str]:
 
 
 def stem(run: Run, finding: Finding) -> str:
-    """A file name that tells the whole story: which attempt, expected, predicted, at what cost, how sure."""
+    """A file name that tells the whole story: which finding, expected, predicted, at what cost, how sure."""
     expected, predicted = safe(run.classes[finding.label]), safe(run.classes[finding.predicted])
-    number = f"-{finding.number}" if finding.number else ""
     return (
-        f"{safe(run.name)}_{finding.attempt:06d}{number}_expected-{expected}_predicted-{predicted}"
+        f"{safe(run.name)}_{finding.key.padded}_expected-{expected}_predicted-{predicted}"
         f"_evaluations-{finding.evaluations}_confidence-{finding.confidence:.2f}"
     )
 
@@ -71,7 +70,7 @@ class _Chosen:
                 continue
             stored = pictures(self.run, finding)
             if stored.failure is None or stored.origin is None:
-                self.damaged.append(f"finding {finding.attempt}: {'; '.join(stored.damage)}")
+                self.damaged.append(f"finding {finding.key}: {'; '.join(stored.damage)}")
                 continue
             self.count += 1
             yield finding, stored.failure, stored.origin

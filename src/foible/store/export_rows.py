@@ -29,9 +29,7 @@ COLUMNS = (
 def row(run: Run, finding: Finding, answers: Answers, file: str, origin_file: str) -> dict[str, Any]:
     """All that a table shows of a finding; `verdicts` and `people` as lists of small tables."""
     mine = answers if finding.arm is Arm.SEARCH else NOBODY  # people are asked about what the search found
-    said = [
-        (person, given[finding.attempt]) for person, given in sorted(mine.by_person.items()) if finding.attempt in given
-    ]
+    said = [(person, given[finding.key]) for person, given in sorted(mine.by_person.items()) if finding.key in given]
     return {
         **{name: getattr(finding, name) for name in PLAIN},
         "file": file,

@@ -11,11 +11,11 @@ from typing import Any
 
 from foible.errors import StoreError
 from foible.images import read_png
-from foible.store.database import WHOLE_FINDINGS, connect_to_run, database_errors, to_finding, to_outcome
+from foible.store.database import WHOLE_FINDINGS, connect, database_errors, to_finding, to_outcome
 from foible.store.layout import Layout, inside
 from foible.store.manifest import Manifest, read_manifest
 from foible.store.sound import LARGEST, row_errors, sound_finding, sound_line, sound_outcome, sound_verdict
-from foible.types import Arm, Finding, Images, Outcome, Status, Verdict
+from foible.types import Arm, Finding, Images, Key, Outcome, Status, Verdict
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,11 @@ class FindingLine:
     evaluations: int
     latent_distance: float
     verdicts: tuple[Verdict, ...]
+
+    @property
+    def key(self) -> Key:
+        """Which finding of its arm it is."""
+        return Key(self.attempt, self.number)
 
 
 @dataclass(frozen=True)
@@ -89,21 +94,16 @@ class Run:
         rows = self._rows(f"SELECT {columns} FROM findings WHERE arm = ? ORDER BY rowid", arm)
         return [self._line(row) for row in rows]
 
-    def finding(self, attempt: int, arm: Arm = Arm.SEARCH, number: int = 0) -> Finding:
-        """A failure found by one attempt: the first, or the one of this number."""
-        query = f"{WHOLE_FINDINGS} WHERE arm = ? AND attempt = ? AND number = ?"
-        asked = (n if 0 <= n <= LARGEST else -1 for n in (attempt, number))
-        row = next(self._rows(query, arm, *asked), None)
+    def finding(self, key: Key | int, arm: Arm = Arm.SEARCH) -> Finding:
+        """One failure, by its key; a bare number is an attempt, and stands for its first."""
+        key = Key(key) if isinstance(key, int) else key
+        asked = (n if 0 <= n <= LARGEST else -1 for n in key)
+        row = next(self._rows(f"{WHOLE_FINDINGS} WHERE arm = ? AND attempt = ? AND number = ?", arm, *asked), None)
         if row is None:
-            known = [
-                r["attempt"]
-                for r in self._rows(
-                    "SELECT DISTINCT attempt FROM findings WHERE arm = ? ORDER BY attempt LIMIT 10", arm
-                )
-            ]
+            query = "SELECT attempt, number FROM findings WHERE arm = ? ORDER BY attempt, number LIMIT 10"
+            known = [str(Key(*r)) for r in self._rows(query, arm)]
             raise StoreError(
-                f"'{self.layout.folder}' has no finding {attempt}{f'-{number}' if number else ''}",
-                f"the first ones are: {', '.join(map(str, known)) or 'none'}",
+                f"'{self.layout.folder}' has no finding {key}", f"the first ones are: {', '.join(known) or 'none'}"
             )
         return self._finding(row)
 
@@ -145,4 +145,4 @@ def open_run(folder: str | Path) -> Run:
     manifest = read_manifest(layout.folder)
     if not layout.database.is_file():
         raise StoreError(f"'{layout.database}' is missing", "run the same recipe again into this folder")
-    return Run(layout, manifest, connect_to_run(layout.database))
+    return Run(layout, manifest, connect(layout.database))

@@ -13,6 +13,7 @@ from foible.store.database import TABLES, WHOLE_FINDINGS, connect, database_erro
 from foible.store.layout import Layout, read_inside
 from foible.store.manifest import read_manifest
 from foible.store.sound import row_errors, sound_finding, sound_outcome
+from foible.types import Key
 
 SALVAGED = tuple(table for table in TABLES if table != "checkpoints")  # unfinished searches begin again
 WITH_OUTPUTS = "(SELECT 1 FROM outputs o WHERE o.arm = f.arm AND o.attempt = f.attempt AND o.number = f.number)"
@@ -87,7 +88,7 @@ def _drop_without_images(layout: Layout, database: sqlite3.Connection) -> list[s
         if not _unchanged(layout.folder, image, digest):
             key = (arm, attempt, number)
             database.execute("DELETE FROM findings WHERE arm = ? AND attempt = ? AND number = ?", key)
-            dropped.append(f"finding {attempt}: image '{image}' is missing or changed")
+            dropped.append(f"finding {Key(attempt, number)}: image '{image}' is missing or changed")
     database.execute(f"DELETE FROM findings AS f WHERE NOT EXISTS {WITH_OUTPUTS}")
     database.execute(
         "DELETE FROM outcomes AS o WHERE o.findings != "

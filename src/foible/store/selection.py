@@ -53,13 +53,13 @@ def counts(line: FindingLine | Finding, answers: Answers) -> bool:
 
 def is_valid(line: FindingLine | Finding, answers: Answers) -> bool | None:
     """Whether the image is of the domain, as people say or else as validators say; None when nobody was asked."""
-    people = answers.valid(line.attempt)
+    people = answers.valid(line.key)
     return people if people is not None else decided(line.verdicts, "image")
 
 
 def is_kept(line: FindingLine | Finding, answers: Answers) -> bool | None:
     """Whether it still shows the expected class; None when nobody was asked."""
-    people = answers.kept(line.attempt, line.label)
+    people = answers.kept(line.key, line.label)
     return people if people is not None else decided(line.verdicts, "label")
 
 

@@ -11,7 +11,8 @@ from foible.metrics import Rate, rate
 from foible.store import Run
 from foible.store.answers import NOTHING, Answer, CheckAnswer, Rating, add_answers, read_answers, read_ratings
 from foible.survey.answer_file import Row, read_rows
-from foible.survey.key import Asks, Key, Question, key_of
+from foible.survey.key import Asks, Question, SurveyKey, key_of
+from foible.types import Key
 
 WORDS: dict[Asks, str] = {"class": "a class", "ratings": "two ratings"}
 ATTENTIVE = 0.8  # of the checks that a person has answered
@@ -35,7 +36,7 @@ def collect(run: Run, files: Sequence[Path], keep_all: bool = False) -> list[Col
     stored all the same, so that the report can name them.
     """
     asked = _asked(run, [row for path in files for row in read_rows(path)])
-    said = [_of_finding(row, q, q.attempt) for row, q in asked if q.attempt is not None]
+    said = [_of_finding(row, q, q.finding) for row, q in asked if q.finding is not None]
     checks = [_of_check(row, q, q.expected) for row, q in asked if q.expected is not None]
     before = _before(run)
     collected = []
@@ -44,7 +45,7 @@ def collect(run: Run, files: Sequence[Path], keep_all: bool = False) -> list[Col
         right = [c.right for c in checks if c.person == person]
         attention = rate(sum(right), len(right))
         taken = keep_all or attention.share is None or attention.share >= ATTENTIVE
-        replaced = sum((type(s), person, s.attempt) in before for s in mine)
+        replaced = sum((type(s), person, s.finding) in before for s in mine)
         collected.append(Collected(person, len(mine), replaced, attention, taken))
     trusted = {c.person for c in collected if c.taken}
     add_answers(
@@ -56,11 +57,11 @@ def collect(run: Run, files: Sequence[Path], keep_all: bool = False) -> list[Col
     return collected
 
 
-def _of_finding(row: Row, question: Question, attempt: int) -> Answer | Rating:
+def _of_finding(row: Row, question: Question, finding: Key) -> Answer | Rating:
     if question.rated is None:
-        return Answer(attempt, row.person, row.said[0], row.given, row.seconds, row.survey)
+        return Answer(finding, row.person, row.said[0], row.given, row.seconds, row.survey)
     source, target = question.turn((row.said[0], row.said[1]))
-    return Rating(attempt, row.person, source, target, row.given, row.seconds, row.survey)
+    return Rating(finding, row.person, source, target, row.given, row.seconds, row.survey)
 
 
 def _of_check(row: Row, question: Question, expected: int) -> CheckAnswer:
@@ -72,18 +73,18 @@ def _of_check(row: Row, question: Question, expected: int) -> CheckAnswer:
     return CheckAnswer(row.survey, row.item, row.person, answer, expected, row.seconds, row.given)
 
 
-def _before(run: Run) -> set[tuple[type[Answer | Rating], str, int]]:
+def _before(run: Run) -> set[tuple[type[Answer | Rating], str, Key]]:
     """Who has answered for what, and how."""
     answers = read_answers(run.layout).by_person.items()
     return {
-        *((Answer, person, attempt) for person, mine in answers for attempt in mine),
-        *((Rating, rating.person, rating.attempt) for rating in read_ratings(run.layout)),
+        *((Answer, person, finding) for person, mine in answers for finding in mine),
+        *((Rating, rating.person, rating.finding) for rating in read_ratings(run.layout)),
     }
 
 
 def _asked(run: Run, rows: Sequence[Row]) -> list[tuple[Row, Question]]:
     """Every line with the question that it answers."""
-    keys: dict[str, Key] = {}
+    keys: dict[str, SurveyKey] = {}
     seen: dict[tuple[str, str, str], Row] = {}
     asked = []
     for row in rows:

@@ -22,7 +22,7 @@ from foible.store.pictures import decoded
 from foible.store.pictures import pictures as failure_and_origin
 from foible.survey.answer_file import SAID, columns
 from foible.survey.choices import choices, scale
-from foible.survey.key import Asks, Key, Question, save_key
+from foible.survey.key import Asks, Question, SurveyKey, save_key
 from foible.survey.select import CHECKS_PER_IMAGE, Order, select, spread_checks
 from foible.types import Finding, Images
 
@@ -78,9 +78,9 @@ def make_survey(
             question = Question(expected=label, source=f"{real.source} #{index}")
             pictures.append(real.images(torch.tensor([index]))[0])
         else:
-            finding = run.finding(next(findings).attempt)
+            finding = run.finding(next(findings).key)
             label, other = finding.label, finding.predicted
-            question = Question(attempt=finding.attempt)
+            question = Question(attempt=finding.attempt, number=finding.number)
             pictures.append(_picture(run, finding))
         questions.append(_about_two(question, label, other, len(run.classes), rng) if ratings else question)
     key = _key(run, questions, order, seed, "ratings" if ratings else "class")
@@ -94,7 +94,7 @@ def _picture(run: Run, finding: Finding) -> Images:
     stored = failure_and_origin(run, finding)
     if stored.failure is None:
         raise StoreError(
-            f"finding {finding.attempt}: {stored.damage[0]}",
+            f"finding {finding.key}: {stored.damage[0]}",
             f"drop what is damaged with: foible resume {run.layout.folder} --repair",
         )
     return decoded(run, stored.failure)
@@ -107,12 +107,12 @@ def _about_two(question: Question, label: int, other: int | None, classes: int, 
     return question.model_copy(update={"rated": (label, other), "swapped": bool(rng.integers(2))})
 
 
-def _key(run: Run, questions: list[Question], order: Order, seed: int, asks: Asks) -> Key:
+def _key(run: Run, questions: list[Question], order: Order, seed: int, asks: Asks) -> SurveyKey:
     """The questions under names that follow from all of them together, and say nothing by themselves."""
     made_of = [run.manifest.created, run.name, str(seed), *(q.model_dump_json() for q in questions)]
     survey = _digest("\n".join(made_of))
     names = [_digest(f"{survey} {k}") for k in range(len(questions))]
-    return Key(
+    return SurveyKey(
         survey=survey,
         created=now(),
         seed=seed,
@@ -136,7 +136,7 @@ def _real_images(run: Run, data: str | None) -> RealImages:
         ) from error
 
 
-def _page(run: Run, key: Key, pictures: list[Images]) -> str:
+def _page(run: Run, key: SurveyKey, pictures: list[Images]) -> str:
     from foible.report.page import environment
 
     content: dict[str, Any] = {

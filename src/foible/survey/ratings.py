@@ -12,8 +12,9 @@ from foible.metrics.consensus import Level
 from foible.metrics.ratings import HIGHEST, LOWEST
 from foible.store.answers import CheckAnswer, Rating
 from foible.survey.person import Frozen, Person, people
+from foible.types import Key
 
-ByPerson = Mapping[str, Mapping[int, Rating]]
+ByPerson = Mapping[str, Mapping[Key, Rating]]
 
 
 class RatingAgreement(Frozen):
@@ -50,10 +51,10 @@ def ratings_report(
         fair: whether those that were shown are a random sample, if they are not all.
         rng: of the bootstrap.
     """
-    said: dict[str, dict[int, Rating]] = {}
+    said: dict[str, dict[Key, Rating]] = {}
     for rating in ratings:
-        said.setdefault(rating.person, {})[rating.attempt] = rating
-    rated = len({rating.attempt for rating in ratings})
+        said.setdefault(rating.person, {})[rating.finding] = rating
+    rated = len({rating.finding for rating in ratings})
     return RatingsReport(
         findings=findings,
         rated=rated,
@@ -68,15 +69,15 @@ def ratings_report(
 
 
 def _mean(score: Callable[[int, int], int], ratings: Sequence[Rating], rng: np.random.Generator) -> Estimate:
-    by_image: dict[int, list[int]] = {}
+    by_image: dict[Key, list[int]] = {}
     for rating in ratings:
-        by_image.setdefault(rating.attempt, []).append(score(rating.source, rating.target))
-    means = np.array([np.mean(by_image[attempt]) for attempt in sorted(by_image)])
+        by_image.setdefault(rating.finding, []).append(score(rating.source, rating.target))
+    means = np.array([np.mean(by_image[key]) for key in sorted(by_image)])
     return estimate(len(means), lambda rows: float(means[rows].mean()), rng)
 
 
 def _agreement(about: Literal["source", "target"], said: ByPerson, rng: np.random.Generator) -> RatingAgreement:
-    given = [{attempt: getattr(rating, about) for attempt, rating in mine.items()} for mine in said.values()]
+    given = [{key: getattr(rating, about) for key, rating in mine.items()} for mine in said.values()]
     table = ballots(given, range(LOWEST, HIGHEST + 1))
     table = table[table.sum(1) >= 2]
     alpha = estimate(len(table), lambda rows: krippendorff_alpha(table[rows], "ordinal"), rng)

@@ -20,9 +20,10 @@ from foible.survey.key import Asks, load_keys
 from foible.survey.person import Frozen, Person, people
 from foible.survey.ratings import RatingsReport, ratings_report
 from foible.survey.rescore import ValidatorScore, rescore
+from foible.types import Key
 
 About = Literal["class", "image", "label"]
-ByPerson = Mapping[str, Mapping[int, int]]
+ByPerson = Mapping[str, Mapping[Key, int]]
 
 
 class Pair(Frozen):
@@ -80,10 +81,10 @@ def people_report(run: Run, seed: int = 0) -> PeopleReport:
             f"nobody has answered for '{run.layout.folder}' yet", f"ask people: foible survey {run.layout.folder}"
         )
     lines = run.index()
-    labels = {line.attempt: line.label for line in lines}
-    ratings = [rating for rating in ratings if rating.attempt in labels]
+    labels = {line.key: line.label for line in lines}
+    ratings = [rating for rating in ratings if rating.finding in labels]
     said = {p: {a: v for a, v in mine.items() if a in labels} for p, mine in answers.by_person.items()}
-    asked = [line for line in lines if answers.votes(line.attempt)]
+    asked = [line for line in lines if answers.votes(line.key)]
     fair = {asks: not any(k.asks == asks and k.order == "unsure" for k in surveys.values()) for asks in checks}
     rng = np.random.default_rng(seed)
     valid, kept = valid_share(asked, answers), kept_share(asked, answers)
@@ -114,13 +115,13 @@ def people_report(run: Run, seed: int = 0) -> PeopleReport:
 
 def valid_share(lines: list[FindingLine], answers: Answers) -> Rate:
     """How many findings show one of the classes, of those where a majority decided."""
-    decided = [v for line in lines if (v := answers.valid(line.attempt)) is not None]
+    decided = [v for line in lines if (v := answers.valid(line.key)) is not None]
     return rate(sum(decided), len(decided))
 
 
 def kept_share(lines: list[FindingLine], answers: Answers) -> Rate:
     """How many findings show the expected class, of those where a majority decided."""
-    decided = [k for line in lines if (k := answers.kept(line.attempt, line.label)) is not None]
+    decided = [k for line in lines if (k := answers.kept(line.key, line.label)) is not None]
     return rate(sum(decided), len(decided))
 
 
@@ -137,7 +138,7 @@ def _agreement(about: About, by_person: ByPerson, rng: np.random.Generator) -> A
 
 
 def _pair(
-    first: str, second: str, ours: Mapping[int, int], theirs: Mapping[int, int], rng: np.random.Generator
+    first: str, second: str, ours: Mapping[Key, int], theirs: Mapping[Key, int], rng: np.random.Generator
 ) -> Pair:
     both = [(ours[item], theirs[item]) for item in sorted(ours.keys() & theirs.keys())]
     kappa = estimate(len(both), lambda rows: cohen_kappa([both[k] for k in rows]), rng)

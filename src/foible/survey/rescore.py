@@ -35,8 +35,8 @@ class Case:
 def cases(lines: Sequence[FindingLine], answers: Answers) -> list[Case]:
     """Every verdict on a finding that people have decided about, in order of attempt."""
     found = []
-    for line in sorted(lines, key=lambda f: f.attempt):
-        says = {"image": answers.valid(line.attempt), "label": answers.kept(line.attempt, line.label)}
+    for line in sorted(lines, key=lambda f: f.key):
+        says = {"image": answers.valid(line.key), "label": answers.kept(line.key, line.label)}
         for verdict in line.verdicts:
             truth = says.get(verdict.about)  # people are not asked about steadiness
             if truth is not None:

@@ -12,11 +12,19 @@ from typing import Any
 
 import torch
 
-from foible.objectives.margin import margin
-from foible.protocols import Lanes, Populous
-from foible.seeding import Streams
-from foible.testing.toys import ToyClassifier, ToyGenerator
-from foible.types import Capability, Feedback, Proposal, Starts, State
+from foible.testing.play import lanes_for, play, same
+from foible.testing.scoring import MemoryContract, ObjectiveContract, OracleContract
+from foible.types import Capability
+
+__all__ = [
+    "ClassifierContract",
+    "GeneratorContract",
+    "MemoryContract",
+    "ObjectiveContract",
+    "OracleContract",
+    "SearchContract",
+    "ValidatorContract",
+]
 
 
 class SearchContract:
@@ -221,43 +229,3 @@ class ValidatorContract:
         """Five images of noise with labels."""
         rng = torch.Generator().manual_seed(0)
         return torch.rand(5, *self.shape, generator=rng), torch.arange(5) % self.classes
-
-
-def toy_lanes(attempts: list[int], latent_shape: tuple[int, ...] = (3,), starts: int = 1) -> Lanes:
-    """Lanes over the toy generator."""
-    generator, streams = ToyGenerator(latent_shape), Streams(0)
-    numbers = torch.tensor(attempts)[:, None] * starts + torch.arange(starts)
-    labels = numbers % 3
-    rows = zip(numbers.flatten().tolist(), labels.flatten(), strict=True)
-    latents = torch.cat([generator.sample(y[None], streams.at("origin", n)) for n, y in rows])
-    shaped = latents.unflatten(0, (len(attempts), starts))
-    return Lanes(Starts(torch.tensor(attempts), shaped, labels, torch.full_like(labels, -1)), generator.space, streams)
-
-
-def lanes_for(search: Any, attempts: list[int], latent_shape: tuple[int, ...] = (3,)) -> Lanes:
-    """Toy lanes with as many origins as this search starts from."""
-    return toy_lanes(attempts, latent_shape, search.starts if isinstance(search, Populous) else 1)
-
-
-def play(search: Any, lanes: Lanes, rounds: int, state: State | None = None) -> State:
-    """Let a search run for some rounds against the toy classifier."""
-    state = search.begin(lanes) if state is None else state
-    for _ in range(rounds):
-        proposal = search.ask(state, lanes)
-        state = search.tell(state, lanes, proposal, toy_feedback(proposal, lanes))
-    return state
-
-
-def toy_feedback(proposal: Proposal, lanes: Lanes) -> Feedback:
-    """Margins under the toy classifier, and their gradients."""
-    labels = lanes.starts.labels[proposal.lanes, proposal.origins]
-    latents = proposal.latents.detach().requires_grad_()
-    margins = margin(ToyClassifier()(ToyGenerator().decode(latents, labels)), labels)
-    (slopes,) = torch.autograd.grad(margins.sum(), latents)
-    margins = margins.detach()
-    return Feedback(margins[:, None], margins < 0, torch.ones(len(margins), dtype=torch.long), slopes[:, None])
-
-
-def same(first: torch.Tensor, second: torch.Tensor) -> bool:
-    """Equal to the bit, NaN equal to NaN."""
-    return bool(torch.equal(first.nan_to_num(nan=1e30), second.nan_to_num(nan=1e30)))

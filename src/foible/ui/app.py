@@ -19,7 +19,7 @@ from foible.ui.discretion import Discretion
 from foible.ui.guard import Guard
 from foible.ui.jobs import Jobs
 from foible.ui.offers import make_offers
-from foible.ui.pages import browse, compare, export, finding, home, judge, login, pictures, setup, watch
+from foible.ui.pages import browse, compare, export, finding, home, login, people, pictures, setup, watch
 from foible.ui.render import HERE, Bench, bench, page
 from foible.ui.sessions import Sessions
 from foible.ui.shelf import Shelf
@@ -39,6 +39,7 @@ class Settings:
     share: bool = False
     generators: tuple[Path, ...] = ()
     domains: tuple[str, ...] = ()
+    parts: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def __post_init__(self) -> None:
         if self.password is not None and len(self.password) < 8:
@@ -53,9 +54,9 @@ class Settings:
 
 def create_app(settings: Settings) -> Starlette:
     """The application over one runs folder."""
-    offers = make_offers(settings.generators, settings.domains)
+    offers = make_offers(settings.generators, settings.domains, dict(settings.parts))
     shelf, sessions = Shelf(settings.runs), Sessions(settings.password)
-    rooms = (home, setup, watch, browse, finding, compare, judge, export, login, pictures)
+    rooms = (home, setup, watch, browse, finding, compare, people, export, login, pictures)
 
     @asynccontextmanager
     async def lifespan(_: Starlette):  # type: ignore[no-untyped-def]

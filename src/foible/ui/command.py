@@ -9,7 +9,6 @@ from typing import Any
 
 import tomli_w
 
-from foible.campaign.spec import Recipe
 from foible.classifiers.adapting.settings import spoken
 
 PLAIN = re.compile(r"(?!(true|false|inf|nan)$)[A-Za-z][\w-]*")
@@ -17,7 +16,7 @@ NAMED = ("attempts", "seed")  # values that have an option of their own
 
 
 def command_of(facts: Mapping[str, Any]) -> str:
-    """The line that runs what these facts of a recipe say; what is the default anyway is left out."""
+    """The line that runs what these facts of a recipe say: all of it, since a search may suggest what is left open."""
     classifier, generator = as_table(facts["classifier"]), as_table(facts["generator"])
     words = ["foible", "test", classifier.pop("use"), "--domain", facts["domain"], "--generator", generator.pop("use")]
     said = {k: v for k, v in spoken(classifier).items() if "\n" not in v}
@@ -27,10 +26,7 @@ def command_of(facts: Mapping[str, Any]) -> str:
     if (untrusted := classifier.pop("untrusted", None)) is not None:
         words += ["--untrusted" if untrusted else "--trusted"]
     rest = {k: v for k, v in facts.items() if k not in {"domain", "classifier", "generator"}}
-    defaults = dict(_flat(Recipe(domain="", generator="", classifier="").resolved()))
     for key, value in _flat(rest | {"classifier": classifier, "generator": generator}):
-        if defaults.get(key) == value and key != "search.use":  # the search's other values need it beside them
-            continue
         words += [f"--{key}", str(value)] if key in NAMED else ["--set", f"{key}={_toml(value)}"]
     return shlex.join([*words, "--out", f"runs/{facts['name']}"])
 

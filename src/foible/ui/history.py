@@ -1,4 +1,4 @@
-"""How best margins came down, as pages saw it: a run's store has only the latest one of each origin under way.
+"""How best scores came down, as pages saw it: a run's store has only the latest one of each origin under way.
 
 Light and forgetful on purpose: some points per origin, the runs looked at last, gone with the workbench.
 """
@@ -15,7 +15,7 @@ POINTS = 40  # of one origin; beyond that every second one is let go
 
 
 class Point(NamedTuple):
-    """The best margin of an origin after so many evaluations."""
+    """The best score of an origin after so many evaluations."""
 
     evaluations: int
     best: float

@@ -36,7 +36,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Live:
-    """The state of a run with its progress in numbers and words."""
+    """The state of a run with its progress in numbers and words; origins are ranked by `column`, and fail below `goal`."""
 
     state: str
     going: bool
@@ -45,6 +45,8 @@ class Live:
     origins: tuple[Origin, ...]
     complaint: str = ""
     can_stop: bool = True
+    column: str = "score"
+    goal: float | None = None
 
 
 def state_of(jobs: Jobs, name: str, run: Run | None) -> str:
@@ -72,10 +74,12 @@ def live(jobs: Jobs, name: str, run: Run | None) -> Live:
         if state == "waiting":
             words = "begins as soon as another run has ended"
         return Live(state, going, 0.0, words, (), complaint, jobs.can_stop(name))
-    note = run.progress() if going else None
+    latest = run.progress()
+    note = latest if going else None
     with row_errors("the progress", run.layout.folder):
         share, words = _progress(run, note, jobs.seconds(name)) if going else (_ended_share(run), _ended(run))
-        return Live(state, going, share, words, _origins(run, note), complaint, jobs.can_stop(name))
+        shown = {key: latest[key] for key in ("column", "goal") if latest and key in latest}
+        return Live(state, going, share, words, _origins(run, note), complaint, jobs.can_stop(name), **shown)
 
 
 def _progress(run: Run, note: dict[str, Any] | None, gone: float) -> tuple[float, str]:
@@ -108,7 +112,8 @@ def _ended(run: Run) -> str:
     counts = run.counts()
     done, planned = sum(counts.values()), run.manifest.recipe["attempts"]
     apart = f", {counts[Status.REJECTED]:,} of them set apart" if counts[Status.REJECTED] else ""
-    return f"{done:,} of {plural(planned, 'starting image')} tried{apart}, {plural(counts[Status.FOUND], 'failure')}"
+    found = sum(outcome.findings for outcome in run.outcomes())
+    return f"{done:,} of {plural(planned, 'starting image')} tried{apart}, {plural(found, 'failure')}"
 
 
 def _origins(run: Run, note: dict[str, Any] | None) -> tuple[Origin, ...]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from foible.campaign.built_in import recipe_names
@@ -11,8 +13,10 @@ from foible.campaign.spec import load_recipe
 from foible.domains import Domain, domain_names, load_domain
 from foible.domains.fetch import how_to_get
 from foible.domains.sources import where_images_are
-from foible.errors import RecipeError, did_you_mean
+from foible.errors import FoibleError, RecipeError, did_you_mean
 from foible.report.wording import percent
+from foible.ui.form import fields_of
+from foible.ui.menu import Menu, make_menu
 from foible.validators.fitted import judge_is_there
 from foible.zoo import Entry, entries
 from foible.zoo.files import read_model_file
@@ -48,6 +52,7 @@ class Offers:
     domains: tuple[DomainChoice, ...]
     generators: tuple[ModelChoice, ...]
     classifiers: tuple[ModelChoice, ...]
+    menu: Menu
 
     def domain(self, name: str) -> DomainChoice | None:
         """The domain of this name."""
@@ -57,27 +62,30 @@ class Offers:
         """The generator of this name."""
         return next((g for g in self.generators if g.name == name), None)
 
-    def recipes(self) -> list[tuple[str, str]]:
-        """The built-in recipes that the form can show, with their titles: all their parts are on the lists."""
-        found = []
+    @cached_property
+    def recipes(self) -> Mapping[str, str]:
+        """The built-in recipes that the form can show, with their titles: all that they say is on the lists."""
+        found = {}
         for name in recipe_names():
             recipe = load_recipe(name)
-            parts = ((recipe.generator, self.generators), (recipe.classifier, self.classifiers))
-            if all(
-                not p.parameters and p.use in {c.use for c in listed if c.domain == recipe.domain}
-                for p, listed in parts
-            ):
-                found.append((name, recipe.title or name))
+            with contextlib.suppress(FoibleError):
+                fields = fields_of(recipe, self.menu)
+                for part, listed in (("generator", self.generators), ("classifier", self.classifiers)):
+                    if fields[part] not in {c.use for c in listed if c.domain == recipe.domain}:
+                        raise RecipeError(f"{part} '{fields[part]}' is not on the list")
+                found[name] = recipe.title or name
         return found
 
 
-def make_offers(generators: Sequence[Path] = (), domains: Sequence[str] = ()) -> Offers:
-    """The lists of this installation, with model files and domains of the user's own on top.
+def make_offers(
+    generators: Sequence[Path] = (), domains: Sequence[str] = (), parts: Mapping[str, Sequence[str]] | None = None
+) -> Offers:
+    """The lists of this installation, with model files, domains and components of the user's own on top.
 
     A domain without a generator cannot be searched and is left out; one that was named without a generator is refused.
     """
     about = {name: DomainChoice(name, name, load_domain(name)) for name in domain_names()}
-    own = [_own_domain(reference) for reference in domains]
+    own = [_own_domain(name) for name in domains]
     about = {d.name: d for d in own} | {n: d for n, d in about.items() if n not in {d.name for d in own}}
     makers = [_own_generator(path, list(about)) for path in generators]
     known = [e for e in entries().values() if e.domain in about]
@@ -92,13 +100,16 @@ def make_offers(generators: Sequence[Path] = (), domains: Sequence[str] = ()) ->
                 f"train one with `foible train vae --domain {domain.use}` and name it with --generator",
             )
     return Offers(
-        tuple(d for name, d in about.items() if name in fitting), tuple(makers), tuple(_zoo_classifiers(known, about))
+        tuple(d for name, d in about.items() if name in fitting),
+        tuple(makers),
+        tuple(_zoo_classifiers(known, about)),
+        make_menu(parts),
     )
 
 
-def _own_domain(reference: str) -> DomainChoice:
-    domain = load_domain(reference)
-    return DomainChoice(domain.name, str(Path(reference).resolve()) if Path(reference).exists() else reference, domain)
+def _own_domain(name: str) -> DomainChoice:
+    domain = load_domain(name)
+    return DomainChoice(domain.name, str(Path(name).resolve()) if Path(name).exists() else name, domain)
 
 
 def _own_generator(path: Path, domains: Sequence[str]) -> ModelChoice:

@@ -9,9 +9,9 @@ from typing import Any
 
 from foible.classifiers.adapting.settings import SPOKEN
 from foible.errors import FoibleError, RecipeError
-from foible.ui.form import DEFAULTS, SetUp, set_up
+from foible.ui.form import SetUp, set_up
 from foible.ui.offers import Offers
-from foible.ui.problems import Problem
+from foible.ui.problems import Problem, Wrong
 from foible.ui.sessions import Session
 from foible.ui.shelf import Shelf
 from foible.ui.uploads import describes_itself, table_of
@@ -23,7 +23,7 @@ ADDRESS = re.compile(r"https?://[^\s/]+(/\S*)?")
 
 def with_first_choices(fields: Mapping[str, str], offers: Offers) -> dict[str, str]:
     """The form with the first fitting domain, generator and classifier chosen where none is."""
-    filled = {**DEFAULTS, **fields}
+    filled = {**offers.menu.defaults, **fields}
     if offers.domain(filled["domain"]) is None and offers.domains:
         filled["domain"] = offers.domains[0].name
     for part, listed in (("generator", offers.generators), ("classifier", offers.classifiers)):
@@ -35,34 +35,30 @@ def with_first_choices(fields: Mapping[str, str], offers: Offers) -> dict[str, s
 
 def read_form(fields: Mapping[str, str], session: Session, shelf: Shelf, offers: Offers) -> SetUp:
     """A form as the recipe it stands for, or with what is wrong in it."""
+    defaults = offers.menu.defaults
+    filled = {**defaults, **fields}
     try:
-        parts = _checked({**DEFAULTS, **fields}, session, offers)
-        name = fields.get("name", "").strip()
+        parts = _checked(filled, session, offers)
+        name = filled["name"].strip()
         if name and shelf.layout(name).folder.exists():
-            raise _Wrong("name", f"there is a run called '{name}' already", "choose another name")
-        return set_up(fields, parts)
-    except _Wrong as wrong:
-        return SetUp({**DEFAULTS, **fields}, None, (wrong.problem,))
+            raise Wrong("name", f"there is a run called '{name}' already", "choose another name")
+        return set_up(fields, offers.menu, parts)
+    except Wrong as wrong:
+        return SetUp(filled, defaults, None, (wrong.problem,))
     except RecipeError as error:
-        return SetUp({**DEFAULTS, **fields}, None, (Problem("name", error.message, error.hint),))
-
-
-class _Wrong(Exception):
-    def __init__(self, place: str, message: str, hint: str) -> None:
-        super().__init__(message)
-        self.problem = Problem(place, message, hint)
+        return SetUp(filled, defaults, None, (Problem("name", error.message, error.hint),))
 
 
 def _checked(fields: Mapping[str, str], session: Session, offers: Offers) -> dict[str, Any]:
     """What the recipe says of the models, after everything that names something has been looked up."""
     domain, generator = offers.domain(fields["domain"]), offers.generator(fields["generator"])
     if domain is None:
-        raise _Wrong("domain", f"no domain is called '{fields['domain'][:80]}'", "pick one of the list")
+        raise Wrong("domain", f"no domain is called '{fields['domain'][:80]}'", "pick one of the list")
     parts: dict[str, Any] = {"domain": domain.use}
     if fields["generator"]:
         if generator is None or generator.domain != domain.name:
             what = f"'{fields['generator'][:80]}' is not a generator of '{domain.name}'"
-            raise _Wrong("generator", what, "pick one of the list")
+            raise Wrong("generator", what, "pick one of the list")
         parts["generator"] = generator.use
     if fields["classifier"]:
         parts["classifier"] = _classifier(fields, session, offers)
@@ -72,18 +68,18 @@ def _checked(fields: Mapping[str, str], session: Session, offers: Offers) -> dic
 def _classifier(fields: Mapping[str, str], session: Session, offers: Offers) -> Mapping[str, Any] | str:
     chosen = fields["classifier"]
     if chosen == NAMED:
-        return _named(fields["reference"].strip())
+        return _named(fields["address"].strip())
     if chosen.startswith(UPLOADED):
         try:
             path = session.upload(chosen.removeprefix(UPLOADED)).path
         except FoibleError as error:
-            raise _Wrong("classifier", error.message, error.hint) from error
+            raise Wrong("classifier", error.message, error.hint) from error
         if describes_itself(path):
             _must_be_silent(fields, path.name)
         return table_of(path)
     if chosen not in {c.name for c in offers.classifiers if c.domain == fields["domain"]}:
         what = f"'{chosen[:80]}' is not a classifier of '{fields['domain']}'"
-        raise _Wrong("classifier", what, "pick one of the list")
+        raise Wrong("classifier", what, "pick one of the list")
     _must_be_silent(fields, chosen)
     return chosen
 
@@ -92,16 +88,16 @@ def _must_be_silent(fields: Mapping[str, str], name: str) -> None:
     """A model that describes itself takes no word from others on how it wants its images."""
     for setting in SPOKEN:
         if fields[setting].strip():
-            raise _Wrong(setting, f"'{name}' describes itself: its {setting} cannot be set", "leave it empty")
+            raise Wrong(setting, f"'{name}' describes itself: its {setting} cannot be set", "leave it empty")
 
 
-def _named(reference: str) -> str:
+def _named(address: str) -> str:
     """A hub name or an address; whatever could be a file of this machine is refused."""
-    local = reference.startswith("hf:") and Path(reference.removeprefix("hf:")).exists()
-    if local or not (HUB.fullmatch(reference) or ADDRESS.fullmatch(reference)):
-        raise _Wrong(
-            "reference",
-            f"'{reference[:80]}' is neither the name of a published model nor an address",
+    local = address.startswith("hf:") and Path(address.removeprefix("hf:")).exists()
+    if local or not (HUB.fullmatch(address) or ADDRESS.fullmatch(address)):
+        raise Wrong(
+            "address",
+            f"'{address[:80]}' is neither the name of a published model nor an address",
             "write timm:NAME, torchvision:NAME, hf:OWNER/NAME or https://...; upload a file instead of naming it",
         )
-    return reference
+    return address

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlencode
 
 from foible.store.answers import Answers
@@ -67,8 +68,8 @@ def read_filter(query: Mapping[str, str], classes: int) -> Filter:
 def select(lines: Sequence[FindingLine], chosen: Filter, answers: Answers) -> list[FindingLine]:
     """The findings that pass a filter, in its order."""
     passing = [line for line in lines if passes(line, chosen, answers)]
-    keys: dict[str, Callable[[FindingLine], float]] = {
-        "attempt": lambda f: f.attempt,
+    keys: dict[str, Callable[[FindingLine], Any]] = {
+        "attempt": lambda f: f.key,
         "cheap": lambda f: f.evaluations,
         "costly": lambda f: -f.evaluations,
         "near": lambda f: f.latent_distance,

@@ -38,8 +38,10 @@ def reasons(verdicts: Sequence[Verdict], about: str, expected: str) -> tuple[Rea
 
 def _sentence(verdict: Verdict, expected: str) -> str:
     side = "at or above" if verdict.score >= verdict.threshold else "below"
-    if verdict.about == "image":
-        claim = "an image of the domain" if verdict.accepted else "not an image of the domain"
-    else:
-        claim = f"still shows {expected}" if verdict.accepted else f"does not show {expected} any more"
+    yes, no = {
+        "image": ("an image of the domain", "not an image of the domain"),
+        "label": (f"still shows {expected}", f"does not show {expected} any more"),
+        "steadiness": ("harmless variations leave it a failure", "harmless variations undo it"),
+    }[verdict.about]
+    claim = yes if verdict.accepted else no
     return f"{verdict.validator}: {claim} ({verdict.score:.2f}, {side} the threshold {verdict.threshold:.2f})"

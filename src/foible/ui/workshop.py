@@ -69,7 +69,7 @@ class Workshop:
 
     def path(self, run: Run, finding: Finding) -> ImagePath:
         """The images between an origin and its failure, with what the classifier says of each."""
-        key = ("path", str(run.layout.folder), finding.arm, finding.attempt, finding.image_sha256)
+        key = ("path", str(run.layout.folder), finding.arm, finding.key, finding.image_sha256)
         return self._once(("run", key[1]), key, lambda: path_to_failure(self._campaign(run), finding))
 
     def _campaign(self, run: Run) -> Campaign:

@@ -15,6 +15,10 @@ class Features(Scored):
 
     Catches images unlike anything seen. Misses nonsense that the networks are blind to, and is strict with unusual but
     plain images.
+
+    Args:
+        domain: what the images are meant to be of.
+        threshold: from which share on an image is accepted.
     """
 
     name, about = "features", "image"

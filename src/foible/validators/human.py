@@ -40,8 +40,8 @@ class Human:
             if run.classes != domain.classes:
                 continue
             said = read_answers(run.layout)
-            for attempt in {attempt for mine in said.by_person.values() for attempt in mine}:
-                self.votes[pixel_digest(run.image(run.finding(attempt).image))] += said.votes(attempt)
+            for key in {key for mine in said.by_person.values() for key in mine}:
+                self.votes[pixel_digest(run.image(run.finding(key).image))] += said.votes(key)
             self.digests[f"{folder.name}/{run.layout.answers.name}"] = sha256(run.layout.answers)
         if not self.votes:
             raise RecipeError(

@@ -14,6 +14,10 @@ class Learned(Scored):
     """Probability of being valid.
 
     Catches the kinds of nonsense it was shown, and their relatives. Says little about kinds that nobody thought of.
+
+    Args:
+        domain: what the images are meant to be of.
+        threshold: from which probability on an image is accepted.
     """
 
     name, about = "learned", "image"

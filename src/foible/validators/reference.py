@@ -14,6 +14,10 @@ class Reference(Scored):
     """The panel's mean probability of the expected class.
 
     Catches images that have become another class. Misses nothing-at-all images on which the panel happens to be sure.
+
+    Args:
+        domain: what the images are meant to be of.
+        threshold: from which probability on the label is kept.
     """
 
     name, about = "reference", "label"

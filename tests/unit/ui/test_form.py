@@ -6,65 +6,143 @@ import pytest
 import tomli_w
 from typer.testing import CliRunner
 
-from foible.campaign import load_recipe
+from foible.campaign import load_recipe, recipe_names
 from foible.cli.main import app
-from foible.ui.form import DEFAULTS, fields_of, set_up
+from foible.errors import RecipeError
+from foible.registry import build
+from foible.ui import form
 from foible.ui.live import clock, duration
+from foible.ui.menu import make_menu
 
-CHOSEN = {"generator": "mnist-vae", "classifier": "mnist-deepconv"}
+CHOSEN = {"domain": "mnist", "generator": "mnist-vae", "classifier": "mnist-deepconv"}
 
 
-def test_the_defaults_are_those_of_the_published_study():
+MENU = make_menu()
+
+
+def set_up(fields, parts=None):
+    return form.set_up(fields, MENU, parts)
+
+
+def fields_of(recipe):
+    return form.fields_of(recipe, MENU)
+
+
+def test_the_form_at_first_says_no_more_than_it_must():
     recipe = set_up(CHOSEN).recipe
-    assert recipe.attempts == 100 and recipe.budget.evaluations == 3760
-    assert recipe.search.parameters == {"extent": "high", "population": 25, "survivors": 10}
+    usual = load_recipe({"domain": "mnist", "generator": "x", "classifier": "y"})
+    for part in (
+        "attempts",
+        "budget",
+        "baseline",
+        "search",
+        "steadiness",
+        "objective",
+        "oracle",
+        "ends",
+        "keeps",
+        "steers",
+    ):
+        assert getattr(recipe, part) == getattr(usual, part), part
+    assert not recipe.model_fields_set & {"search", "objective", "oracle", "ends", "keeps", "steers"}, "left open"
 
 
-@pytest.mark.parametrize("name", ["demo", "gift-mnist-vae-high", "gift-mnist-vae-low"])
+PLAIN = [name for name in recipe_names() if not load_recipe(name).generator.parameters]
+
+
+@pytest.mark.parametrize("name", PLAIN)
 def test_a_recipe_survives_the_form(name):
     recipe = load_recipe(name)
     again = set_up(fields_of(recipe)).recipe
-    for part in ("domain", "generator", "classifier", "attempts", "seed", "ends", "budget"):
-        assert getattr(again, part) == getattr(recipe, part), part
-    assert {**again.search.parameters} == {"population": 25, "survivors": 10, **recipe.search.parameters}
+    plain = {"name", "search"}
+    assert {k: v for k, v in again.resolved().items() if k not in plain} == {
+        k: v for k, v in recipe.resolved().items() if k not in plain
+    }
+    if "search" in recipe.model_fields_set:
+        assert build("searches", again.search.use, again.search.parameters) == build(
+            "searches", recipe.search.use, recipe.search.parameters
+        )
+    assert again.model_fields_set - recipe.model_fields_set <= {
+        "name",
+        "attempts",
+        "seed",
+        "search",
+        "budget",
+        "baseline",
+    }
+
+
+def test_all_that_a_recipe_can_say_survives_the_form():
+    changes = {
+        "title": "All of it", "classes": ["3", "5"], "targets": ["8"], "origins": "real", "data": "sample",
+        "classifiers": {"rival": "mnist-lenet5"}, "oracle": "disagree", "objective": "margin", "validators": [],
+        "ends": "never", "keeps": "every", "rank": "margin", "steers": False, "wave": 4, "seed": 3, "attempts": 7,
+        "budget": {"evaluations": 90, "seconds": 1.5}, "baseline": {"use": "genetic", "attempts": 2},
+        "engine": {"lanes": 3, "chunk": 8, "device": "cpu", "checkpoint_seconds": 2.0},
+        "search": {"use": "random", "batch": 5, "extent": 0.01, "starts": 2},
+    }  # fmt: skip
+    recipe = load_recipe({**CHOSEN, **changes})
+    again = set_up(fields_of(recipe)).recipe
+    assert again.resolved() | {"name": ""} == recipe.resolved() | {"name": ""}
+
+
+@pytest.mark.parametrize(
+    "change", [{"search": "mine.py:Mine"}, {"generator": {"use": "mnist-vae", "x": 1}}, {"data": "/etc"}, {"validators": [{"use": "judge", "calibration": "x"}]}]
+)  # fmt: skip
+def test_what_the_form_cannot_say_is_refused_and_not_forgotten(change):
+    with pytest.raises(RecipeError):
+        fields_of(load_recipe({**CHOSEN, **change}))
 
 
 @pytest.mark.parametrize(
     ("changes", "field", "words"),
     [
-        ({"survivors": "25"}, "survivors", "cannot breed"),
-        ({"population": "2"}, "population", "from 3 to 1,000"),
+        ({"search.genetic.survivors": "25"}, "search.genetic.survivors", "cannot breed"),
+        ({"search.genetic.population": "2"}, "search.genetic.population", "cannot breed"),
+        ({"search.genetic.population": "many"}, "search.genetic.population", "not a whole number"),
+        ({"search.genetic.population": "9999999"}, "search.genetic.population", "more than 1,000,000"),
+        ({"search.genetic.cap": "0.5"}, "search.genetic.cap", "cap 0.5"),
         ({"attempts": "-1"}, "attempts", "not a whole number"),
         ({"seed": "9" * 5000}, "seed", "longer than 300"),
         ({"attempts": "9" * 250}, "attempts", "not a whole number"),
         ({"attempts": "1e9"}, "attempts", "not a whole number"),
         ({"evaluations": "24"}, "evaluations", "the first round alone asks for 25"),
-        ({"extent": "custom", "fraction": "much"}, "extent", "not a number"),
-        ({"extent": "custom", "fraction": "2"}, "extent", "not a fraction of the latent range"),
-        ({"extent": "custom", "fraction": "nan"}, "extent", "not a fraction"),
+        ({"search.genetic.extent": "much"}, "search.genetic.extent", "no extent is called"),
+        ({"search.genetic.extent": "2"}, "search.genetic.extent", "not a fraction of the latent range"),
+        ({"search.genetic.extent": "nan"}, "search.genetic.extent", "not a fraction"),
         ({"generator": ""}, "generator", "no generator is chosen"),
+        ({"search": "clever"}, "search", "no search is called 'clever'"),
+        ({"search": "/tmp/x.py:X"}, "search", "no search is called"),
+        ({"recipe.ends": "later"}, "recipe.ends", "no choice is called 'later'"),
+        ({"recipe.wave": "0"}, "recipe.wave", "'wave' = 0 is wrong"),
+        ({"data": "/etc"}, "data", "can only be 'sample'"),
+        ({"validators": "judge, x.py:Y"}, "validators", "no validator is called 'x.py:Y'"),
+        ({"classifiers": "rival = x.py:Y"}, "classifiers", "not a role and the name"),
     ],
 )
 def test_what_cannot_be_says_where_and_why(changes, field, words):
-    chosen = set_up({**CHOSEN, **changes})
+    chosen = set_up({**CHOSEN, "search": "genetic", **changes})
     assert chosen.recipe is None
     assert chosen.problems[0].field == field and words in chosen.problems[0].message
 
 
-def test_random_search_needs_no_population():
-    recipe = set_up({**CHOSEN, "search": "random", "population": "", "survivors": ""}).recipe
-    assert recipe.search.parameters == {"extent": "high"}
+def test_each_search_keeps_its_own_values():
+    both = {**CHOSEN, "search.genetic.extent": "low", "search.random.extent": "0.5", "search.random.batch": "3"}
+    assert set_up({**both, "search": "genetic"}).recipe.search.parameters == {"extent": "low"}
+    chosen = set_up({**both, "search": "random"})
+    assert chosen.recipe.search.parameters == {"extent": 0.5, "batch": 3}
+    assert "genetic.extent" not in chosen.link, "what is out of sight is not in the address"
 
 
 def test_link_and_command():
     chosen = set_up({**CHOSEN, "seed": "7", "name": "mine"})
-    assert chosen.link == "/setup?name=mine&generator=mnist-vae&classifier=mnist-deepconv&seed=7"
+    assert chosen.link == "/setup?name=mine&domain=mnist&generator=mnist-vae&classifier=mnist-deepconv&seed=7"
     assert chosen.file_command == "foible run mine.toml --out runs/mine"
     assert chosen.command.startswith("foible test mnist-deepconv --domain mnist --generator mnist-vae ")
-    assert set(chosen.fields) == set(DEFAULTS)
+    assert set(chosen.fields) == set(MENU.defaults)
 
 
-OWN = {"classifier": "named", "reference": "https://models.example/predict"}
+OWN = {"classifier": "named", "address": "https://models.example/predict"}
 SAID = {
     "size": "32,48",
     "range": "-1,1",
@@ -78,15 +156,30 @@ SAID = {
 }
 ROUND_TRIPS = [
     CHOSEN,
-    {**CHOSEN, "name": "mine", "seed": "7", "attempts": "3", "baseline": "0", "evaluations": "60", "published": "yes"},
-    {**CHOSEN, "search": "random", "extent": "custom", "fraction": "1e-06"},
+    {
+        **CHOSEN,
+        "name": "mine",
+        "seed": "7",
+        "attempts": "3",
+        "baseline": "0",
+        "evaluations": "60",
+        "search.genetic.compat": "yes",
+        "recipe.ends": "first",
+    },
+    {
+        **CHOSEN,
+        "search": "random",
+        "search.random.extent": "1e-06",
+        "classifiers": "rival = mnist-lenet5",
+        "oracle": "disagree",
+    },
     {**CHOSEN, **OWN, **SAID},
     {**CHOSEN, **OWN, "size": "64", "classes": "one, or another\ntwo 'quoted' $HOME\n"},
 ]
 
 
 def parts_of(fields):
-    return {"classifier": fields["reference"]} if fields["classifier"] == "named" else {}
+    return {"classifier": fields["address"]} if fields["classifier"] == "named" else {}
 
 
 @pytest.mark.parametrize("fields", ROUND_TRIPS)
@@ -96,7 +189,7 @@ def test_the_recipe_file_stands_for_the_same_set_up(fields, tmp_path):
     path.write_text(tomli_w.dumps(chosen.facts))
     again = load_recipe(path)
     assert again == chosen.recipe
-    kept = {k: v.strip() for k, v in fields_of(again).items() if k in fields and k not in {"classifier", "fraction"}}
+    kept = {k: v.strip() for k, v in fields_of(again).items() if k in fields and k != "classifier"}
     assert kept == {k: "64,64" if v == "64" else v for k, v in chosen.fields.items() if k in kept}
 
 
@@ -124,7 +217,7 @@ def test_the_command_line_stands_for_the_same_set_up(fields, monkeypatch):
     ],
 )
 def test_what_is_said_of_a_model_is_checked_before_it_is_opened(field, text, words):
-    chosen = set_up({**CHOSEN, **OWN, field: text}, {"classifier": OWN["reference"]})
+    chosen = set_up({**CHOSEN, **OWN, field: text}, {"classifier": OWN["address"]})
     assert chosen.recipe is None
     assert chosen.problems[0].field == field and words in chosen.problems[0].message
 

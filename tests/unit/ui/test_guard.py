@@ -23,7 +23,7 @@ def test_a_foreign_name_is_refused(visit):
 
 @pytest.mark.parametrize("headers", [{"origin": "http://evil.example"}, {"origin": "null"}, {"origin": ""}])
 def test_a_foreign_page_cannot_send(visit, headers):
-    for path in ("/runs", "/runs/toy/stop", "/uploads?name=a.safetensors", "/runs/toy/judge/answer"):
+    for path in ("/runs", "/runs/toy/stop", "/uploads?name=a.safetensors", "/runs/toy/people/answer"):
         assert visit().post(path, headers=headers).status_code == 403
 
 

@@ -86,9 +86,7 @@ def test_filters(runs):
     assert first in pair and all((f.label, f.predicted) == (first.label, first.predicted) for f in pair)
     costs = [f.evaluations for f in select(lines, Filter(order="costly"), nobody)]
     assert costs == sorted(costs, reverse=True)
-    people = Answers(
-        {"Ada": {first.attempt: first.label}, "Ben": {first.attempt: first.label, lines[1].attempt: NOTHING}}
-    )
+    people = Answers({"Ada": {first.key: first.label}, "Ben": {first.key: first.label, lines[1].key: NOTHING}})
     assert select(lines, Filter(kept="yes"), people) == [first]
     assert [f.attempt for f in select(lines, Filter(valid="no"), people)] == [lines[1].attempt]
     assert len(select(lines, Filter(valid="unknown"), people)) == len(lines) - 2

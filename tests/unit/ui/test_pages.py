@@ -16,11 +16,12 @@ from foible.testing.runs import BUDGET, Story, write_run
 
 def test_every_page_of_a_run_is_there(visit, runs):
     client = visit()
-    attempt = open_run(runs / "toy").index()[0].attempt
-    for path in ("", "/live", "/findings", f"/findings/{attempt}", "/judge", "/export", "/report"):
+    key = open_run(runs / "toy").index()[0].key
+    for path in ("", "/live", "/findings", f"/findings/{key}", "/people", "/export", "/report"):
         answer = client.get(f"/runs/toy{path}")
         assert answer.status_code == 200, path
-        assert "taken for" in answer.text or path in {"/judge", "/export"}
+        assert "taken for" in answer.text or path in {"/people", "/export"}
+    assert client.get("/runs/toy/judge").headers["location"] == "/runs/toy/people", "where it used to be"
     assert client.get("/").text.count('class="run"') == 1
     assert "toy-classifier" not in client.get("/setup").text
 
@@ -74,27 +75,27 @@ def test_thousands_of_images_can_be_taken_away(visit, runs):
 
 def test_answers_are_checked(visit, runs):
     client = visit()
-    attempt = open_run(runs / "toy").index()[0].attempt
+    key = open_run(runs / "toy").index()[0].key
 
     def say(**values):
         text = "&".join(f"{k}={v}" for k, v in values.items())
-        return client.post("/runs/toy/judge/answer", content=text, headers={"accept": "application/json"}).status_code
+        return client.post("/runs/toy/people/answer", content=text, headers={"accept": "application/json"}).status_code
 
-    assert say(person="Ada", attempt=attempt, answer=1) == 200
-    assert say(person="Ada", attempt=attempt, answer=2) == 200, "an answer can be changed"
-    assert say(person="", attempt=attempt, answer=1) == 400
-    assert say(person="Ada", attempt=attempt, answer=7) == 400
-    assert say(person="Ada", attempt=99999, answer=1) == 404
-    assert say(person="Ada", attempt="x", answer="y") == 400
-    assert read_answers(Layout(runs / "toy")).by_person == {"Ada": {attempt: 2}}
+    assert say(person="Ada", finding=key, answer=1) == 200
+    assert say(person="Ada", finding=key, answer=2) == 200, "an answer can be changed"
+    assert say(person="", finding=key, answer=1) == 400
+    assert say(person="Ada", finding=key, answer=7) == 400
+    assert say(person="Ada", finding=99999, answer=1) == 404
+    assert say(person="Ada", finding="x", answer="y") == 400
+    assert read_answers(Layout(runs / "toy")).by_person == {"Ada": {key: 2}}
 
 
 def test_people_stand_beside_the_verdicts_when_runs_are_compared(visit, runs):
     client, layout = visit(), Layout(runs / "toy")
     assert "by people" not in client.get("/compare?run=toy").text
     first, second, *_ = open_run(runs / "toy").index()
-    for attempt, said in ((first.attempt, first.label), (second.attempt, NOTHING)):
-        give_answer(layout, "Ada", attempt, said)
+    for key, said in ((first.key, first.label), (second.key, NOTHING)):
+        give_answer(layout, "Ada", key, said)
     page = client.get("/compare?run=toy").text
     assert page.count("1 of 2, 50.0 %") == 2 and "valid, label kept, by people" in page
     assert "Valid, by people (2 asked)" in client.get("/runs/toy").text
@@ -117,14 +118,14 @@ def test_the_board_of_people_is_about_people(visit, runs):
     verdict = '[{"validator": "v", "accepted": true, "score": 0.9, "about": "image"}]'
     with sqlite3.connect(runs / "toy" / "run.sqlite") as database:
         database.execute("UPDATE findings SET verdicts = ?", (verdict,))
-    give_answer(Layout(runs / "toy"), "Ada", line.attempt, NOTHING)
-    assert "0 of 1," in visit().get("/runs/toy/judge").text, "what validators say is not what people say"
+    give_answer(Layout(runs / "toy"), "Ada", line.key, NOTHING)
+    assert "0 of 1," in visit().get("/runs/toy/people").text, "what validators say is not what people say"
 
 
 def test_text_from_users_is_escaped(visit, runs):
     client = visit()
-    attempt = open_run(runs / "toy").index()[0].attempt
-    client.post("/runs/toy/judge/answer", content=f"person=<script>x</script>&attempt={attempt}&answer=1")
-    page = client.get("/runs/toy/judge").text
+    key = open_run(runs / "toy").index()[0].key
+    client.post("/runs/toy/people/answer", content=f"person=<script>x</script>&finding={key}&answer=1")
+    page = client.get("/runs/toy/people").text
     assert "<script>x" not in page and "&lt;script&gt;x" in page
     assert "<b>" not in client.get("/setup?name=<b>").text.split('name="name"')[1].split(">")[0]

@@ -62,7 +62,7 @@ def test_filters_go_by_the_verdicts(visit, judged, runs):
 
     def shown(query):
         page = visit().get(f"/runs/toy/findings?{query}").text
-        return {line.attempt for line in open_run(runs / "toy").index() if f'data-attempt="{line.attempt}"' in page}
+        return {line.attempt for line in open_run(runs / "toy").index() if f'data-finding="{line.attempt}"' in page}
 
     assert shown("valid=yes") == shown("kept=yes") == {first}
     assert shown("valid=no") == shown("kept=no") == {second}

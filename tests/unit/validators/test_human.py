@@ -9,7 +9,7 @@ from foible.errors import RecipeError
 from foible.store import open_run
 from foible.store.answers import NOTHING, Answer, add_answers, give_answer
 from foible.testing.toys import toy_recipe
-from foible.types import Verdict
+from foible.types import Key, Verdict
 from foible.validators.human import Human
 from tests.unit.survey_run import write_run
 
@@ -23,7 +23,7 @@ def grey(*levels):
 def test_what_people_have_seen_is_known_by_its_pixels(tmp_path, toy_images):
     run = write_run(tmp_path / "runs" / "one", [None] * 4, toy_images)
     said = {"Ada": (0, 0, NOTHING, 1), "Ben": (0, NOTHING, NOTHING, 2), "Cem": (1, 0, 0, None)}
-    rows = [Answer(k, p, see, WHEN) for p, mine in said.items() for k, see in enumerate(mine) if see is not None]
+    rows = [Answer(Key(k), p, see, WHEN) for p, mine in said.items() for k, see in enumerate(mine) if see is not None]
     add_answers(run.layout, rows)
     human = Human(load_domain(toy_images), str(tmp_path / "runs"))
     first, second, third, fourth, stranger = human(grey(0, 1, 2, 3, 99) + 0.4 / 255, torch.zeros(5).long())
@@ -39,7 +39,7 @@ def test_what_people_have_seen_is_known_by_its_pixels(tmp_path, toy_images):
 
 def test_answers_about_something_else_are_no_help(tmp_path, toy_images):
     run = write_run(tmp_path / "run", [None], toy_images, classes=("cat", "dog", "cow"))
-    give_answer(run.layout, "Ada", 0, 1)
+    give_answer(run.layout, "Ada", Key(0), 1)
     for place in (tmp_path / "run", tmp_path / "absent"):
         with pytest.raises(RecipeError, match="nobody has answered about images of"):
             Human(load_domain(toy_images), str(place))
@@ -48,10 +48,10 @@ def test_answers_about_something_else_are_no_help(tmp_path, toy_images):
 def test_people_judge_the_same_failures_again(tmp_path, toy_images):
     first = open_run(run_campaign(toy_recipe(toy_images), tmp_path / "first").layout.folder)
     lines = first.index()
-    give_answer(first.layout, "Ada", lines[0].attempt, lines[0].label)
-    give_answer(first.layout, "Ada", lines[1].attempt, NOTHING)
+    give_answer(first.layout, "Ada", lines[0].key, lines[0].label)
+    give_answer(first.layout, "Ada", lines[1].key, NOTHING)
     people = {"use": "human", "answers": str(tmp_path / "first")}
     second = run_campaign(toy_recipe(toy_images, validators=[people]), tmp_path / "second")
-    said = {f.attempt: [v.accepted for v in f.verdicts] for f in second.findings()}
+    said = {f.attempt: [v.accepted for v in f.verdicts if v.validator == "human"] for f in second.findings()}
     assert said[lines[0].attempt] == [True, True] and said[lines[1].attempt] == [False, False]
     assert all(not mine for attempt, mine in said.items() if attempt not in {lines[0].attempt, lines[1].attempt})

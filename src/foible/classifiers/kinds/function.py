@@ -18,7 +18,7 @@ from torch import Tensor
 from foible.classifiers.kinds.archive import whole_file
 from foible.classifiers.network import Facts
 from foible.errors import ModelError, RecipeError
-from foible.registry import from_file, is_file_reference
+from foible.registry import from_file, names_a_file
 from foible.types import Capability
 
 
@@ -55,7 +55,7 @@ def is_function_on_arrays(reference: str) -> bool:
 
     A class, or a function that needs no argument, makes a classifier; a function that needs one is the classifier.
     """
-    if not is_file_reference(reference):
+    if not names_a_file(reference):
         return False
     path, _, name = reference.rpartition(":")
     try:

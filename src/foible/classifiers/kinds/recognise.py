@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from foible.classifiers.kinds.archive import Content, torch_content
 from foible.classifiers.kinds.function import is_function_on_arrays
 from foible.errors import ModelError, RecipeError
-from foible.registry import is_file_reference, table
+from foible.registry import names_a_file, table
 
 TORCH = {".pt", ".pth", ".pt2", ".jit", ".ts", ".torchscript", ".bin", ".ckpt", ".pkl", ".pickle"}
 HUBS = ("timm:", "torchvision:", "hf:")
@@ -46,7 +46,7 @@ def recognise(reference: str, settings: Mapping[str, Any]) -> Reference:
         return Reference("http", {"url": reference}, _short(reference))
     if reference.startswith(HUBS):
         return Reference("hub", {"name": reference}, _short(reference))
-    if is_file_reference(reference):
+    if names_a_file(reference):
         return Reference("function", {"function": reference}, _short(reference))
     path = Path(reference)
     if "factory" in settings:
@@ -76,7 +76,7 @@ def _torch_kind(path: Path) -> str:
 
 def _short(text: str) -> str:
     """A name for reports: the last part of a path, address or hub name."""
-    if is_file_reference(text):
+    if names_a_file(text):
         path, _, name = text.rpartition(":")
         return f"{Path(path).stem}-{name}"
     if text.startswith(("http://", "https://")):

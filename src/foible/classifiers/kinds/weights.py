@@ -14,7 +14,7 @@ from foible.classifiers.kinds.archive import Content, torch_content, whole_file,
 from foible.classifiers.kinds.exported import plain_tensors_only
 from foible.classifiers.network import Facts, ModuleNetwork
 from foible.errors import ModelError, RecipeError
-from foible.registry import find, from_file, is_file_reference, table
+from foible.registry import find, from_file, names_a_file, table
 
 
 class WeightsNetwork(ModuleNetwork):
@@ -60,7 +60,7 @@ class WeightsNetwork(ModuleNetwork):
                 raise ModelError(f"'{path}' holds {content}, not a state dict", "leave out the factory")
             if factory is None and not pickles:
                 raise pickle_refused(path)
-        source = (whole_file(Path(factory.rpartition(":")[0])),) if factory and is_file_reference(factory) else ()
+        source = (whole_file(Path(factory.rpartition(":")[0])),) if factory and names_a_file(factory) else ()
         return (Path(path), *source)
 
 
@@ -108,12 +108,12 @@ def _read_safetensors(path: Path) -> dict[str, Tensor]:
 
 
 def _made(factory: str, arguments: Mapping[str, Any]) -> nn.Module:
-    if not is_file_reference(factory) and factory not in table("networks"):
+    if not names_a_file(factory) and factory not in table("networks"):
         raise RecipeError(
             f"factory '{factory}' is neither file.py:name nor one of {', '.join(table('networks'))}",
             "for example net.py:make",
         )
-    make = from_file(factory) if is_file_reference(factory) else find("networks", factory)
+    make = from_file(factory) if names_a_file(factory) else find("networks", factory)
     if isinstance(make, nn.Module):
         return make
     try:

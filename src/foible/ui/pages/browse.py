@@ -45,7 +45,7 @@ def browse(request: Request) -> Response:
             found=len(found),
             pages=pages,
             number=number,
-            cards=[(card(run, f.attempt), is_valid(f, answers), is_kept(f, answers)) for f in shown],
+            cards=[(card(run, f.key), is_valid(f, answers), is_kept(f, answers)) for f in shown],
             query=chosen.query(),
             matrix=confusion_matrix(pairs),
             listed=pairs[:LISTED],

@@ -6,21 +6,21 @@ from collections import OrderedDict
 
 from foible.report.gallery import Card, card_of
 from foible.store import Run
-from foible.types import Arm
+from foible.types import Arm, Key
 
 REMEMBERED = 500
-_memory: OrderedDict[tuple[str, str, str, int], Card] = OrderedDict()
+_memory: OrderedDict[tuple[str, str, str, Key], Card] = OrderedDict()
 
 
-def card(run: Run, attempt: int, arm: Arm = Arm.SEARCH) -> Card:
+def card(run: Run, key: Key, arm: Arm = Arm.SEARCH) -> Card:
     """A finding ready to be shown."""
-    key = (str(run.layout.folder), run.manifest.created, str(arm), attempt)
-    known = _memory.get(key)
+    name = (str(run.layout.folder), run.manifest.created, str(arm), key)
+    known = _memory.get(name)
     if known is not None:
         return known
-    made = card_of(run, run.finding(attempt, arm))
+    made = card_of(run, run.finding(key, arm))
     if not made.damage:
-        _memory[key] = made
+        _memory[name] = made
         while len(_memory) > REMEMBERED:
             _memory.popitem(last=False)
     return made

@@ -31,9 +31,10 @@ class Column:
     outcomes: list[Outcome]
 
     @property
-    def extent(self) -> str:
-        """How far one step of its search goes."""
-        return str(self.summary.facts.recipe["search"].get("extent", "high"))
+    def settings(self) -> str:
+        """What its recipe says of its search beyond the name."""
+        said = {k: v for k, v in self.summary.facts.recipe["search"].items() if k != "use"}
+        return ", ".join(f"{k} {v}" for k, v in said.items())
 
     @property
     def asked_people(self) -> bool:

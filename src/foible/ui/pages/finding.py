@@ -6,7 +6,7 @@ import base64
 import shlex
 from dataclasses import dataclass
 
-from starlette.convertors import IntegerConvertor, register_url_convertor
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -15,8 +15,8 @@ from foible.images import png
 from foible.report.wording import percent
 from foible.store import Run
 from foible.store.answers import NOTHING, OTHER, Answers, read_answers
-from foible.store.selection import is_kept, is_valid
-from foible.types import Finding
+from foible.store.selection import decided, is_kept, is_valid
+from foible.types import Finding, Key
 from foible.ui.pages.cards import card
 from foible.ui.render import bench, page
 from foible.ui.selection import read_filter, select
@@ -24,13 +24,21 @@ from foible.ui.verdicts import Question, reasons
 from foible.ui.workshop import sheet
 
 
-class FindingNumber(IntegerConvertor):
-    """Numbers as they stand in addresses: short enough to be one of a database."""
+class FindingKey(Convertor[Key]):
+    """Keys as they stand in addresses."""
 
-    regex = "[0-9]{1,15}"
+    regex = "[0-9]{1,11}(-[0-9]{1,11})?"
+
+    def convert(self, value: str) -> Key:
+        """From an address."""
+        return Key.read(value)
+
+    def to_string(self, value: Key) -> str:
+        """Into an address."""
+        return str(value)
 
 
-register_url_convertor("finding", FindingNumber())
+register_url_convertor("finding", FindingKey())
 BARS = 10  # classes shown with their probabilities
 
 
@@ -46,11 +54,11 @@ class Bar:
 
 def finding(request: Request) -> Response:
     """The page of a finding; the filter in its address says which ones come before and after."""
-    name, attempt = request.path_params["name"], request.path_params["attempt"]
+    name, key = request.path_params["name"], request.path_params["key"]
     with bench(request).shelf.open(name) as run:
         chosen, answers = read_filter(request.query_params, len(run.classes)), read_answers(run.layout)
-        found, order = run.finding(attempt), [f.attempt for f in select(run.index(), chosen, answers)]
-        place = order.index(attempt) if attempt in order else -1
+        found, order = run.finding(key), [f.key for f in select(run.index(), chosen, answers)]
+        place = order.index(key) if key in order else -1
         sees = {NOTHING: "nothing recognisable", OTHER: "another class"} | dict(enumerate(run.classes))
         return page(
             "finding",
@@ -60,24 +68,24 @@ def finding(request: Request) -> Response:
             title=run.manifest.recipe["title"] or name,
             classes=run.classes,
             finding=found,
-            card=card(run, attempt),
+            card=card(run, key),
             bars=bars(run, found),
             questions=questions(found, answers, run.classes[found.label]),
-            votes=[(sees.get(a, "?"), n) for a, n in answers.votes(attempt).most_common()],
+            votes=[(sees.get(a, "?"), n) for a, n in answers.votes(key).most_common()],
             previous=order[place - 1] if place > 0 else None,
             following=order[place + 1] if 0 <= place < len(order) - 1 else None,
             place=place + 1,
             count=len(order),
             query=chosen.query(),
             generator=run.manifest.recipe["generator"]["use"],
-            command=f"foible replay {shlex.quote(str(run.layout.folder))} --attempt {attempt}",
+            command=f"foible replay {shlex.quote(str(run.layout.folder))} {key}",
         )
 
 
 def path(request: Request) -> Response:
     """The images from origin to failure in one strip, and what the classifier says of each."""
     with bench(request).shelf.open(request.path_params["name"]) as run:
-        found = run.finding(request.path_params["attempt"])
+        found = run.finding(request.path_params["key"])
         way = bench(request).workshop.path(run, found)
         answers = way.probabilities.max(1)
         steps = [
@@ -88,8 +96,8 @@ def path(request: Request) -> Response:
         return JSONResponse({"strip": f"data:image/png;base64,{strip}", "steps": steps})
 
 
-def questions(found: Finding, answers: Answers, expected: str) -> tuple[Question, Question]:
-    """Whether the failure counts: is it an image of the domain, and does it keep its label?"""
+def questions(found: Finding, answers: Answers, expected: str) -> tuple[Question, ...]:
+    """Whether the failure counts: is it an image of the domain, does it keep its label, is it steady?"""
     return (
         Question(
             "Is it an image of the domain?",
@@ -98,6 +106,11 @@ def questions(found: Finding, answers: Answers, expected: str) -> tuple[Question
         ),
         Question(
             f"Does it still show {expected}?", is_kept(found, answers), reasons(found.verdicts, "label", expected)
+        ),
+        *(
+            [Question("Is it steady?", steady, reasons(found.verdicts, "steadiness", expected))]
+            if (steady := decided(found.verdicts, "steadiness")) is not None
+            else []
         ),
     )
 
@@ -111,6 +124,6 @@ def bars(run: Run, found: Finding) -> list[Bar]:
 
 
 routes = [
-    Route("/runs/{name}/findings/{attempt:finding}", finding),
-    Route("/runs/{name}/findings/{attempt:finding}/path", path),
+    Route("/runs/{name}/findings/{key:finding}", finding),
+    Route("/runs/{name}/findings/{key:finding}/path", path),
 ]

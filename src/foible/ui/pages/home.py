@@ -47,7 +47,7 @@ def _row(shared: Bench, name: str) -> Row:
         with shared.shelf.open(name) as run:
             recipe, counts = run.manifest.recipe, run.counts()
             parts = (short_name(recipe[k]["use"]) for k in ("classifier", "generator"))
-            chosen = choose([(f.attempt, f.label, f.predicted) for f in run.index()], PICTURES)
+            chosen = choose([(f.key, f.label, f.predicted) for f in run.index()], PICTURES)
             return Row(
                 name,
                 recipe["title"] or name,
@@ -55,7 +55,7 @@ def _row(shared: Bench, name: str) -> Row:
                 " against ".join(parts),
                 counts[Status.FOUND],
                 sum(counts.values()) - counts[Status.REJECTED],
-                tuple(card(run, attempt) for attempt, _, _ in chosen),
+                tuple(card(run, key) for key, _, _ in chosen),
             )
     except FoibleError as error:
         return Row(name, name, "damaged", error.message, 0, 0)

@@ -17,7 +17,7 @@ from foible.campaign.spec import load_recipe
 from foible.classifiers.adapting.settings import SPOKEN
 from foible.errors import RecipeError
 from foible.ui.command import as_table
-from foible.ui.form import DEFAULTS, SetUp, fields_of
+from foible.ui.form import SetUp, fields_of
 from foible.ui.live import duration
 from foible.ui.reading import UPLOADED, read_form, with_first_choices
 from foible.ui.render import bench, html, page, session, short_body
@@ -28,18 +28,21 @@ LARGEST_FORM = 200_000  # bytes, as sent: room for the names of a thousand class
 
 def setup(request: Request) -> Response:
     """The form, filled in from a recipe or from the address."""
-    shared, given = bench(request), {k: v for k, v in request.query_params.items() if k in DEFAULTS}
+    shared = bench(request)
+    offers = shared.offers
+    given = {k: v for k, v in request.query_params.items() if k in offers.menu.defaults}
     if name := request.query_params.get("recipe"):
-        if name not in dict(shared.offers.recipes()):
+        if name not in offers.recipes:
             raise RecipeError(f"no recipe '{name[:80]}'", "see the list on the set-up page")
-        given = fields_of(load_recipe(name)) | given
-    chosen = _read(request, with_first_choices(given, shared.offers))
+        given = fields_of(load_recipe(name), offers.menu) | given
+    chosen = _read(request, with_first_choices(given, offers))
     uploads = list(session(request).uploads.values())
     return page(
         "setup",
         here="setup",
-        offers=shared.offers,
-        recipes=shared.offers.recipes(),
+        offers=offers,
+        menu=offers.menu,
+        more=_more(chosen),
         uploads=uploads,
         kinds=KINDS,
         largest=shared.largest_upload,
@@ -102,6 +105,12 @@ async def upload(request: Request) -> Response:
     return JSONResponse({"key": f"{UPLOADED}{taken.key}", "name": taken.name, "own": own})
 
 
+def _more(chosen: SetUp) -> bool:
+    """Whether something is set that stands under "more"."""
+    first = {"domain", "generator", "classifier", "address", "attempts", "evaluations", "search", *SPOKEN}
+    return any(key not in first and not key.startswith("search.") for key in chosen.changed)
+
+
 def _read(request: Request, fields: Mapping[str, str]) -> SetUp:
     shared = bench(request)
     return read_form(fields, session(request), shared.shelf, shared.offers)
@@ -129,8 +138,8 @@ def _panel(request: Request, chosen: SetUp) -> dict[str, Any]:
 
 
 async def _form(request: Request) -> dict[str, str]:
-    body = await short_body(request, LARGEST_FORM)
-    return {k: v for k, v in parse_qsl(body.decode(errors="replace")) if k in DEFAULTS}
+    body, known = await short_body(request, LARGEST_FORM), bench(request).offers.menu.defaults
+    return {k: v for k, v in parse_qsl(body.decode(errors="replace")) if k in known}
 
 
 routes = [

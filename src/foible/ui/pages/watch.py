@@ -1,4 +1,4 @@
-"""A run while it is going and afterwards: progress, funnel, failures as they appear, origins and their margins."""
+"""A run while it is going and afterwards: progress, funnel, failures as they appear, origins and their scores."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from foible.report import Summary, summarise
 from foible.store import Run
 from foible.types import Arm
 from foible.ui.live import live
-from foible.ui.margins import margins, points_now
 from foible.ui.pages.cards import card
 from foible.ui.render import bench, html, page
+from foible.ui.scores import points_now, scores
 
 LATEST = 8
 _summaries: dict[str, tuple[object, Summary]] = {}
@@ -63,7 +63,7 @@ def _values(request: Request) -> dict[str, Any]:
     with shared.shelf.open(name) as run:
         summary, now = summary_of(run, name), live(shared.jobs, name, run)
         seen = shared.history.add((name, run.manifest.created), points_now(now.origins))
-        latest = [card(run, line.attempt) for line in run.index()[-LATEST:]][::-1]
+        latest = [card(run, line.key) for line in run.index()[-LATEST:]][::-1]
         return {
             "name": name,
             "title": summary.facts.title,
@@ -71,7 +71,7 @@ def _values(request: Request) -> dict[str, Any]:
             "summary": summary,
             "classes": run.classes,
             "cards": latest,
-            "margins": margins(now.origins, seen, summary.facts.budget_evaluations),
+            "scores": scores(now.origins, seen, summary.facts.budget_evaluations, now.goal),
         }
 
 

@@ -14,7 +14,7 @@ const setup = document.getElementById("setup");
 if (setup) {
   const panel = document.getElementById("panel"), probe = document.getElementById("probe"), own = document.getElementById("own");
   const values = () => new FormData(setup);
-  const tryOn = ["domain", "generator", "classifier", "reference", ...[...own.querySelectorAll("[name]")].map(field => field.name)];
+  const tryOn = ["domain", "generator", "classifier", "address", ...[...own.querySelectorAll("[name]")].map(field => field.name)];
   const models = () => JSON.stringify(tryOn.map(name => values().get(name)));
   let timer, tried = "", asked = 0;
 
@@ -50,9 +50,6 @@ if (setup) {
     setup.dispatchEvent(new Event("input"));
   });
   const fit = () => { // what cannot be chosen is out of reach
-    const field = name => setup.elements[name], genetic = field("search").value === "genetic";
-    field("survivors").max = Math.max(2, Number(field("population").value) - 1);
-    field("evaluations").min = genetic ? field("population").value : 25;
     const domain = values().get("domain");
     setup.querySelectorAll("[data-domain]").forEach(choice => { choice.hidden = choice.dataset.domain !== domain; });
     ["generator", "classifier"].forEach(name => {
@@ -169,15 +166,15 @@ if (way) {
   });
 }
 
-// Judge: a picture, a key, the next picture.
-const judge = document.getElementById("judge");
-if (judge) {
+// People: a picture, a key, the next picture.
+const people = document.getElementById("people");
+if (people) {
   const part = id => document.getElementById(id), who = part("who");
   let person = "", now = null, busy = false;
   who.elements.person.value = localStorage.getItem("foible-person") || "";
 
   const next = async () => {
-    const answer = await fetch(`${judge.dataset.question}?person=${encodeURIComponent(person)}`, { cache: "no-store" });
+    const answer = await fetch(`${people.dataset.question}?person=${encodeURIComponent(person)}`, { cache: "no-store" });
     now = await answer.json();
     part("board").innerHTML = now.board;
     part("question").hidden = now.done;
@@ -196,7 +193,7 @@ if (judge) {
     if (busy || !now || now.done) return;
     busy = true;
     try {
-      await form(judge.dataset.answer, { person, attempt: now.attempt, answer: choice.answer });
+      await form(people.dataset.answer, { person, finding: now.finding, answer: choice.answer });
       part("said").textContent = `Noted: ${choice.text}.`;
       await next();
     } catch (error) { part("said").textContent = error.message; }

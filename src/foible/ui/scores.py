@@ -1,4 +1,4 @@
-"""The chart of best margins: a dot where each search is, and the way it took as far as it was watched."""
+"""The chart of best scores: a dot where each search is, and the way it took as far as it was watched."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Dot:
 
 
 @dataclass(frozen=True)
-class Margins:
-    """Best margin against evaluations; `zero` is the height below which the classifier fails."""
+class Scores:
+    """Best score against evaluations; `goal` is the height below which there is a failure, where the objective knows one."""
 
     dots: tuple[Dot, ...]
-    zero: float
+    goal: float | None
     ticks: tuple[Tick, ...]
     top: float
 
@@ -41,13 +41,17 @@ def points_now(origins: Sequence[Origin]) -> list[tuple[int, Point]]:
     return [(o.attempt, Point(o.evaluations, o.best)) for o in origins if o.best is not None]
 
 
-def margins(origins: Sequence[Origin], seen: Mapping[int, Sequence[Point]], budget: int) -> Margins | None:
+def scores(
+    origins: Sequence[Origin], seen: Mapping[int, Sequence[Point]], budget: int, goal: float | None = None
+) -> Scores | None:
     """Place the origins and their ways in the chart; None before any has a score."""
     placed = [(o, (*seen.get(o.attempt, ()), Point(o.evaluations, o.best))) for o in origins if o.best is not None]
     if not placed:
         return None
     points = [point for _, way in placed for point in way]
-    high, low = max(1e-6, *(p.best for p in points)), min(0.0, *(p.best for p in points))
+    heights = [p.best for p in points] + ([] if goal is None else [goal])
+    low = min(heights)
+    high = max(low + 1e-6, *heights)
     top, span = high + 0.05 * (high - low), (high - low) * 1.1
     reach = _reach(max(p.evaluations for p in points), budget)
 
@@ -55,11 +59,11 @@ def margins(origins: Sequence[Origin], seen: Mapping[int, Sequence[Point]], budg
         return 100 * point.evaluations / reach, 100 * (top - point.best) / span
 
     dots = [Dot(*place(way[-1]), _line([place(p) for p in way]), origin) for origin, way in placed]
-    return Margins(tuple(dots), 100 * top / span, _ticks(reach), top)
+    return Scores(tuple(dots), None if goal is None else 100 * (top - goal) / span, _ticks(reach), top)
 
 
 def _line(places: Sequence[tuple[float, float]]) -> str:
-    """Steps: a best margin stays what it is until a better one is seen."""
+    """Steps: a best score stays what it is until a better one is seen."""
     corners = [f"{x:.2f},{y:.2f}" for x, y in places[:1]]
     for (_, before), (x, y) in pairwise(places):
         corners += [f"{x:.2f},{before:.2f}", f"{x:.2f},{y:.2f}"]

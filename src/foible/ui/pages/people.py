@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 from itertools import combinations
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, quote
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from foible.errors import RecipeError
@@ -15,19 +15,20 @@ from foible.metrics import agreement, rate
 from foible.store.answers import Answers, give_answer, person_name, read_answers
 from foible.store.reader import FindingLine
 from foible.survey import Choice, choices
+from foible.types import Key
 from foible.ui.pages.cards import card
 from foible.ui.render import bench, html, page, short_body
 
 
-def judge(request: Request) -> Response:
+def people(request: Request) -> Response:
     """The page; the next finding is fetched when the person has said who they are."""
     shared, name = bench(request), request.path_params["name"]
     with shared.shelf.open(name) as run:
         lines, answers = run.index(), read_answers(run.layout)
         return page(
-            "judge",
+            "people",
             here="runs",
-            tab="judge",
+            tab="people",
             name=name,
             title=run.manifest.recipe["title"] or name,
             total=len(lines),
@@ -41,16 +42,16 @@ def question(request: Request) -> Response:
     with bench(request).shelf.open(request.path_params["name"]) as run:
         lines, answers = run.index(), read_answers(run.layout)
         mine = answers.by_person.get(person, {})
-        left = [line.attempt for line in lines if line.attempt not in mine]
+        left = [line.key for line in lines if line.key not in mine]
         board = html("board", **_board(lines, answers))
         if not left:
             return JSONResponse({"done": True, "answered": len(mine), "total": len(lines), "board": board})
-        attempt = min(left, key=lambda a: random.Random(a).random())  # one shuffled order: people meet the same images
+        finding = min(left, key=_turn)
         return JSONResponse(
             {
                 "done": False,
-                "attempt": attempt,
-                "picture": card(run, attempt).failure,
+                "finding": str(finding),
+                "picture": card(run, finding).failure,
                 "choices": [vars(c) for c in _choices(run.classes)],
                 "answered": len(mine),
                 "total": len(lines),
@@ -64,23 +65,24 @@ async def answer(request: Request) -> Response:
     body = parse_qs((await short_body(request, 2000)).decode(errors="replace"))
     person = person_name(body.get("person", [""])[0])
     with bench(request).shelf.open(request.path_params["name"]) as run:
-        attempt, said = (int(body[k][0]) if _whole(body.get(k, [""])[0]) else -9 for k in ("attempt", "answer"))
-        if said not in {c.answer for c in _choices(run.classes)}:
+        said = body.get("answer", [""])[0]
+        if said not in {str(c.answer) for c in _choices(run.classes)}:
             raise RecipeError("this is not one of the answers", "reload the page")
-        give_answer(run.layout, person, run.finding(attempt).attempt, said)
+        finding = run.finding(Key.read(body.get("finding", [""])[0]))
+        give_answer(run.layout, person, finding.key, int(said))
     return JSONResponse({})
 
 
 def _board(lines: list[FindingLine], answers: Answers) -> dict[str, object]:
     """What people said so far: how much is valid, how much keeps its label, how far they agree."""
-    valid = [v for line in lines if (v := answers.valid(line.attempt)) is not None]
-    kept = [k for line in lines if (k := answers.kept(line.attempt, line.label)) is not None]
-    people = sorted(answers.by_person.items())
+    valid = [v for line in lines if (v := answers.valid(line.key)) is not None]
+    kept = [k for line in lines if (k := answers.kept(line.key, line.label)) is not None]
+    everybody = sorted(answers.by_person.items())
     return {
-        "people": [(person, len(mine)) for person, mine in people],
+        "people": [(person, len(mine)) for person, mine in everybody],
         "valid": rate(sum(valid), len(valid)),
         "kept": rate(sum(kept), len(kept)),
-        "pairs": [agreement(a, b, ours, theirs) for (a, ours), (b, theirs) in combinations(people, 2)],
+        "pairs": [agreement(a, b, ours, theirs) for (a, ours), (b, theirs) in combinations(everybody, 2)],
     }
 
 
@@ -89,12 +91,19 @@ def _choices(classes: tuple[str, ...]) -> list[Choice]:
     return [choice for choice in choices(classes) if choice.key]
 
 
-def _whole(text: str) -> bool:
-    return text.removeprefix("-").isdecimal() and len(text) < 12
+def _turn(finding: Key) -> float:
+    """One shuffled order for everybody: people meet the same images."""
+    return random.Random(finding.attempt if not finding.number else str(finding)).random()
+
+
+def moved(request: Request) -> Response:
+    """The page had another address once."""
+    return RedirectResponse(f"/runs/{quote(request.path_params['name'])}/people", status_code=308)
 
 
 routes = [
-    Route("/runs/{name}/judge", judge),
-    Route("/runs/{name}/judge/question", question),
-    Route("/runs/{name}/judge/answer", answer, methods=["POST"]),
+    Route("/runs/{name}/people", people),
+    Route("/runs/{name}/people/question", question),
+    Route("/runs/{name}/people/answer", answer, methods=["POST"]),
+    Route("/runs/{name}/judge", moved),
 ]
