@@ -135,7 +135,7 @@ def test_an_error_in_the_middle_leaves_the_old_result(tmp_path):
     out.write_text("old")
 
     def broken():
-        yield FileVerdict("a", None, True, 0.9, 1, "1", None, None)
+        yield FileVerdict("a", None, True, 0.9, 1, "1", None, None, 0.1, "")
         raise DataError("the second image is broken")
 
     with pytest.raises(DataError):
