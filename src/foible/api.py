@@ -15,6 +15,7 @@ from foible.campaign.run import Listener
 from foible.protocols import Classifier, Generator
 from foible.store import Run, open_run
 
+RoleLike = Classifier | nn.Module | str | Mapping[str, Any]
 RecipeLike = str | Path | Mapping[str, Any] | Recipe
 
 
@@ -24,6 +25,7 @@ def run(
     *,
     generator: Generator | None = None,
     classifier: Classifier | nn.Module | None = None,
+    classifiers: Mapping[str, RoleLike] | None = None,
     listen: Listener = lambda _: None,
     **changes: Any,
 ) -> Run:
@@ -34,10 +36,11 @@ def run(
         out: the run folder; `runs/<recipe name>` by default.
         generator: used instead of the recipe's generator.
         classifier: used instead of the recipe's; a bare torch module must give logits in the domain's class order.
+        classifiers: other roles by name, such as rival or surrogate: live objects, or what a recipe would say.
         listen: called with the progress after every round.
         changes: values that take the place of the recipe's: `attempts=50, **{"search.extent": "low"}`.
     """
-    campaign = _campaign(recipe, generator, classifier, changes)
+    campaign = _campaign(recipe, generator, classifier, classifiers, changes)
     folder = Path(out) if out is not None else Path("runs") / campaign.recipe.name
     run_campaign(campaign, folder, listen)
     return open_run(folder)
@@ -48,16 +51,21 @@ def check(
     *,
     generator: Generator | None = None,
     classifier: Classifier | nn.Module | None = None,
+    classifiers: Mapping[str, RoleLike] | None = None,
     **changes: Any,
 ) -> Checkup:
     """Everything that can be known to be wrong before a run, with hints; takes the same arguments as `run`."""
-    return check_campaign(_campaign(recipe, generator, classifier, changes))
+    return check_campaign(_campaign(recipe, generator, classifier, classifiers, changes))
 
 
 def _campaign(
     recipe: RecipeLike,
     generator: Generator | None,
     classifier: Classifier | nn.Module | None,
+    classifiers: Mapping[str, RoleLike] | None,
     changes: Mapping[str, Any],
 ) -> Campaign:
-    return assemble(load_recipe(recipe, changes), generator, classifier)
+    said = {name: one for name, one in (classifiers or {}).items() if isinstance(one, str | Mapping)}
+    live = {name: one for name, one in (classifiers or {}).items() if not isinstance(one, str | Mapping)}
+    written = {f"classifiers.{name}": one for name, one in said.items()}
+    return assemble(load_recipe(recipe, {**changes, **written}), generator, classifier, live)

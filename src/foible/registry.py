@@ -70,19 +70,28 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "nlc-greedy": "foible.coverage.spread:GreedyNLC",
     },
     "objectives": {
+        "boundary": "foible.objectives.boundary:Boundary",
         "margin": "foible.objectives.margin:Margin",
         "nearest": "foible.objectives.nearest:Nearest",
         "stand_in": "foible.objectives.stand_in:StandIn",
+        "divergence": "foible.objectives.divergence:Divergence",
+        "between": "foible.objectives.between:Between",
     },
     "oracles": {
         "misclassified": "foible.oracles.misclassified:Misclassified",
         "targeted": "foible.oracles.targeted:Targeted",
         "disagree": "foible.oracles.disagree:Disagree",
+        "apart": "foible.oracles.apart:Apart",
+        "oriented": "foible.oracles.oriented:Oriented",
     },
     "searches": {
+        "boundary-genetic": "foible.searches.boundary_genetic:BoundaryGenetic",
         "descent": "foible.searches.descent:Descent",
+        "frontier": "foible.searches.frontier:Frontier",
         "genetic": "foible.searches.genetic:Genetic",
+        "nsga2": "foible.searches.nsga2:NSGA2",
         "random": "foible.searches.random:Random",
+        "shrink": "foible.searches.shrink:Shrink",
         "transfer": "foible.searches.transfer:Transfer",
     },
     "learners": {

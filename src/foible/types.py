@@ -53,6 +53,9 @@ class Arm(StrEnum):
 TESTED = "tested"
 """The role of the classifier under test; the others are named in the recipe."""
 
+RIVAL = "rival"
+"""The role of the one it is compared with."""
+
 
 @dataclass(frozen=True)
 class LatentSpace:

@@ -19,8 +19,8 @@ LAYERS = [
     {"store"},
     {"objectives", "searches", "oracles", "validators", "zoo"},
     {"campaign"},
-    {"report", "training", "judging", "measuring", "survey", "api", "testing"},
-    {"benchmark"},
+    {"report", "borders", "training", "judging", "measuring", "survey", "api", "testing"},
+    {"benchmark", "differing"},
     {"ui"},
     {"cli", "__main__"},
 ]

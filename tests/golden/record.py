@@ -9,16 +9,28 @@ import tempfile
 from pathlib import Path
 
 import foible
+from foible.testing import toys
 from foible.testing.toys import toy_recipe, write_toy_images
 
 HERE = Path(__file__).parent
+RIVAL = {"rival": {"use": f"{Path(toys.__file__)}:ToyClassifier", "name": "rival", "bias": 0.75}}
+SURROGATE = {"surrogate": {"use": f"{Path(toys.__file__)}:ToyClassifier", "name": "stand-in", "bias": 0.25}}
+ROWS = {  # what a search needs beside its name; the others take a step of their own
+    "descent": {"search": {"steady": False}},
+    "transfer": {"search": {"steady": False}, "classifiers": SURROGATE},
+    "frontier": {"search": {}, "classifiers": RIVAL},
+    "shrink": {"search": {}},
+    "nsga2": {"search": {"population": 8}, "classifiers": RIVAL, "budget": {"evaluations": 100}},
+}
 
 
 def play(name):
     """A toy campaign with this search: what became of every attempt."""
     with tempfile.TemporaryDirectory() as folder:
         images = write_toy_images(Path(folder) / "toys")
-        recipe = toy_recipe(images, attempts=12, search={"use": name, "extent": 0.004}, baseline={"attempts": 0})
+        row = ROWS.get(name, {"search": {"extent": 0.004}})
+        facts = toy_recipe(images, attempts=12, baseline={"attempts": 0}, validators=[], **row)
+        recipe = facts | {"search": {"use": name, **row["search"]}}
         run = foible.run(recipe, Path(folder) / "run")
         outcomes = [
             [o.attempt, o.label, str(o.status), o.evaluations, o.rounds, round(o.best_score or 0, 3)]

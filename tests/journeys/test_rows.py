@@ -34,6 +34,13 @@ ROWS = {
     "descent, steady": {"search": {"use": "descent", "variations": 2, "keep": 0.1}},
     "transfer": {"search": {"use": "transfer", "steady": False}, "classifiers": SURROGATE},
     "targeted": {"search": {"use": "descent", "steady": False}, "oracle": "targeted", "targets": ["right"]},
+    "shrink": {"search": {"use": "shrink"}},
+    "shrink, with gradients, targeted": {
+        "search": {"use": "shrink", "gradients": True},
+        "oracle": "targeted",
+        "targets": ["right"],
+    },
+    "boundary-genetic": {"search": {"use": "boundary-genetic", "population": 10, "survivors": 4}},
     "a population, two classifiers, an archive": {
         "search": part("Drift"),
         "objective": part("Divergence"),
@@ -62,6 +69,20 @@ ROWS = {
         "objective": part("Strangeness"),
         "oracle": part("Dim"),
         "ends": "never",
+    },
+    "nsga2": {
+        "search": {"use": "nsga2", "population": 6, "look": [1, 6, 6]},
+        "classifiers": RIVAL,
+        "budget": {"evaluations": 120},
+    },
+    "frontier": {"search": "frontier", "classifiers": RIVAL},
+    "frontier, walking, a regression": {
+        "search": {"use": "frontier", "hops": 2},
+        "classifiers": RIVAL,
+        "oracle": "oriented",
+        "ends": "never",
+        "keeps": "every",
+        "budget": {"evaluations": 120},
     },
     "random beside a population": {
         "search": {"use": "random", "starts": 3, "batch": 6, "extent": 0.1},

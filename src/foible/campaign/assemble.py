@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -86,9 +86,9 @@ def assemble(
     data = _data(recipe, domain, maker)
     live = {**(classifiers or {}), **({TESTED: classifier} if classifier is not None else {})}
     tested = _role(TESTED, recipe.classifier, live.get(TESTED), domain, data)
-    recipe = _with_search(recipe, tested.role, domain)
+    recipe = _with_search(recipe, tested.role, live, domain)
     search = build("searches", recipe.search.use, recipe.search.parameters)
-    recipe = _with_judge(_with_suggestions(recipe, search, domain), domain)
+    recipe = _with_judge(_with_suggestions(recipe, search, live, domain), domain)
     made = {TESTED: tested} | {
         name: _role(name, recipe.classifiers.get(name), live.get(name), domain, data)
         for name in dict.fromkeys((*recipe.classifiers, *live))
@@ -157,21 +157,25 @@ def _role(
     return MadeRole(make_role(name, model), digests)
 
 
-def _with_search(recipe: Recipe, tested: Role, domain: Domain) -> Recipe:
+def _with_search(recipe: Recipe, tested: Role, live: Iterable[str], domain: Domain) -> Recipe:
     """The recipe with a search chosen where it leaves the choice: gradients are worth most, then those of others."""
     if recipe.search.use != "auto":
         return recipe
-    surrogates = any(name.startswith(SURROGATE) for name in recipe.classifiers) or others_of(recipe, domain)
+    surrogates = _named_surrogates(recipe, live) or others_of(recipe, domain)
     use = "descent" if tested.lends else "transfer" if surrogates else "genetic"
     return recipe.model_copy(update={"search": Part(use=use, **recipe.search.parameters)})
 
 
-def _with_suggestions(recipe: Recipe, search: Search, domain: Domain) -> Recipe:
+def _named_surrogates(recipe: Recipe, live: Iterable[str]) -> list[str]:
+    return [name for name in (*recipe.classifiers, *live) if name.startswith(SURROGATE)]
+
+
+def _with_suggestions(recipe: Recipe, search: Search, live: Iterable[str], domain: Domain) -> Recipe:
     """The recipe with what its search suggests where it is silent."""
     if not isinstance(search, Suggests):
         return recipe
     suggested = search.suggests(others_of(recipe, domain))
-    if any(name.startswith(SURROGATE) for name in recipe.classifiers):
+    if _named_surrogates(recipe, live):
         suggested = {k: v for k, v in suggested.items() if k != "classifiers"}
     changes = {k: v for k, v in suggested.items() if k not in recipe.model_fields_set}
     return load_recipe(recipe, changes)

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from foible.campaign.assemble import Campaign
+from foible.campaign.books import blank_books, joined, rows_of
 from foible.campaign.confirm import Suspects, confirm
 from foible.campaign.evaluate import Evaluator
 from foible.campaign.events import Ended, Event, Round, Saved, Shard, Shrunk
@@ -166,7 +167,7 @@ class Engine:
             self.waiting.append(self._unconfirmed(lanes[late]))
         keep = (~ended).nonzero()[:, 0]
         self.lanes = self._lanes(self.lanes.starts.rows(keep))
-        self.state, self.memory, self.books = (_rows(t, keep) for t in (self.state, self.memory, self.books))
+        self.state, self.memory, self.books = (rows_of(t, keep) for t in (self.state, self.memory, self.books))
         if sum(len(ends) for _, ends in self.waiting) >= self.evaluator.few.size:
             self._confirm_waiting()
         self._refill()
@@ -219,7 +220,11 @@ class Engine:
         if len(starts) == 0:
             return
         lanes = self._lanes(starts)
-        fresh = {"search": self.search.begin(lanes), "engine": self._blank(len(starts)), "memory": {}}
+        fresh = {
+            "search": self.search.begin(lanes),
+            "engine": blank_books(len(starts), self._best_like()),
+            "memory": {},
+        }
         if isinstance(self.objective, Remembers):
             fresh["memory"] = self.objective.begin(lanes, self.shard.shared)
         for row, attempt in enumerate(starts.attempts.tolist()):
@@ -227,30 +232,13 @@ class Engine:
                 owner, _, key = name.partition(".")
                 fresh[owner][key][row] = value
         self.lanes = self._lanes(self.lanes.starts.joined(starts))
-        self.state = _joined(self.state, fresh["search"])
-        self.memory = _joined(self.memory, fresh["memory"])
-        self.books = _joined(self.books, fresh["engine"])
+        self.state = joined(self.state, fresh["search"])
+        self.memory = joined(self.memory, fresh["memory"])
+        self.books = joined(self.books, fresh["engine"])
 
-    def _blank(self, count: int) -> State:
-        """The books of searches that have spent nothing."""
-        zero, shape = torch.zeros(count, dtype=torch.long), self.campaign.generator.space.shape
-        books = {
-            "spent": zero.clone(),
-            "rounds": zero.clone(),
-            "found": zero.clone(),
-            "suspected": torch.zeros(count, dtype=torch.bool),
-            "lowest": torch.full((count,), torch.inf),
-        }
-        if self.late:
-            books |= {
-                "best.rank": torch.full((count,), torch.inf),
-                "best.scores": torch.full((count, len(self.objective.names)), torch.nan),
-                "best.latent": torch.zeros(count, *shape),
-                "best.origin": zero.clone(),
-                "best.spent": zero.clone(),
-                "best.rounds": zero.clone(),
-            }
-        return books
+    def _best_like(self) -> tuple[int, tuple[int, ...]] | None:
+        """Columns and latent shape, where the best failure is kept until a search is over."""
+        return (len(self.objective.names), self.campaign.generator.space.shape) if self.late else None
 
     def _save(self, late: bool) -> None:
         """Give the states of unfinished searches now and then, and when time is up."""
@@ -295,11 +283,3 @@ class Engine:
 
     def _lanes(self, starts: Starts) -> Lanes:
         return Lanes(starts, self.campaign.generator.space, self.campaign.streams)
-
-
-def _rows(table: State, keep: Tensor) -> State:
-    return {name: value[keep] for name, value in table.items()}
-
-
-def _joined(old: State, new: State) -> State:
-    return {name: torch.cat([old[name], value]) for name, value in new.items()} if old else new

@@ -108,9 +108,13 @@ def test(
         return _look(model, domain, data, settings, json, quiet)
     if json:
         raise RecipeError("--json belongs to --look", "a run's figures: foible report RUN --json FILE")
-    facts = {"domain": domain, "generator": generator or _generator(domain), "classifier": {"use": model, **settings}}
+    facts = {
+        "domain": domain,
+        "generator": generator or zoo_generator(domain),
+        "classifier": {"use": model, **settings},
+    }
     recipe = load_recipe(
-        {"name": f"test-{_stem(model)}", **facts}, recipe_changes(set_, attempts=attempts, seed=seed, data=data)
+        {"name": f"test-{stem(model)}", **facts}, recipe_changes(set_, attempts=attempts, seed=seed, data=data)
     )
     return run_recipe(recipe, out, fail_if, quiet, announce=lambda campaign: _say(campaign.classifier))
 
@@ -149,7 +153,7 @@ def _say(classifier: Any) -> None:
         print(f"  {note}")
 
 
-def _generator(domain: str) -> str:
+def zoo_generator(domain: str) -> str:
     """The zoo's generator of a domain."""
     from foible.domains import load_domain
     from foible.zoo import entries
@@ -164,5 +168,6 @@ def _generator(domain: str) -> str:
     return fitting[0]
 
 
-def _stem(model: str) -> str:
+def stem(model: str) -> str:
+    """What a run of this model is called."""
     return Path(model.replace(":", "-").rstrip("/")).stem or "model"

@@ -7,9 +7,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from foible.types import TESTED, Evaluation
-
-RIVAL = "rival"
+from foible.types import RIVAL, TESTED, Evaluation
 
 
 @dataclass(frozen=True)

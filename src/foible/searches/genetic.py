@@ -92,7 +92,7 @@ class Genetic:
         """Select, adapt the step, breed."""
         scores = state["scores"].masked_scatter(state["scores"].isnan(), feedback.scores[:, 0])
         order = scores.argsort(dim=1, stable=True)[:, : self.survivors]
-        parents = _take(state["latents"], order)
+        parents = take(state["latents"], order)
         kept = scores.gather(1, order)
         best, rounds = kept[:, 0], state["round"] + 1
         step = self._adapted(state["step"], state["best"], best, initial_step(self.extent, lanes.space))
@@ -115,17 +115,31 @@ class Genetic:
         """Children (lanes, population - survivors, *latent)."""
         count, shape = self.population - self.survivors, parents.shape[2:]
         streams = lanes.streams.each("genetic", lanes.attempts, rounds)
-        dice = uniform(streams, (3, count))
-        noise = normal(streams, (count, shape.numel()))
-        first = (dice[:, 0] * self.survivors).long()
-        second = (first + 1 + (dice[:, 1] * (self.survivors - 1)).long()) % self.survivors
-        cut = (dice[:, 2] * shape.numel()).long()[..., None]
-        flat, origin = parents.flatten(2), lanes.origins.flatten(1)[:, None]
-        children = torch.where(torch.arange(shape.numel()) < cut, _take(flat, first), _take(flat, second))
-        children = children + (children != origin) * step[:, None, None] * noise
+        children = offspring(parents, step, count, lanes.origins, streams)
         return lanes.space.clamp(children.unflatten(2, shape))
 
 
-def _take(rows: Tensor, index: Tensor) -> Tensor:
+def offspring(parents: Tensor, step: Tensor, count: int, origins: Tensor, streams: list[torch.Generator]) -> Tensor:
+    """Children (lanes, count, coordinates): a cut through two distinct parents, noise where they differ from the origin.
+
+    Args:
+        parents: (lanes, survivors, *latent).
+        step: size of the noise (lanes,).
+        count: how many children.
+        origins: (lanes, *latent).
+        streams: one per lane.
+    """
+    survivors, size = parents.shape[1], parents.shape[2:].numel()
+    dice = uniform(streams, (3, count))
+    noise = normal(streams, (count, size))
+    first = (dice[:, 0] * survivors).long()
+    second = (first + 1 + (dice[:, 1] * (survivors - 1)).long()) % survivors
+    cut = (dice[:, 2] * size).long()[..., None]
+    flat, origin = parents.flatten(2), origins.flatten(1)[:, None]
+    children = torch.where(torch.arange(size) < cut, take(flat, first), take(flat, second))
+    return children + (children != origin) * step[:, None, None] * noise
+
+
+def take(rows: Tensor, index: Tensor) -> Tensor:
     """Per lane, the rows at these positions: (lanes, P, ...) and (lanes, K) give (lanes, K, ...)."""
     return rows[torch.arange(len(rows))[:, None], index]

@@ -14,7 +14,7 @@ from dataclasses import astuple, dataclass
 from typing import Any
 
 from foible.errors import RecipeError
-from foible.store.database import connect, database_errors
+from foible.store.database import database_errors, read_only
 from foible.store.layout import Layout
 from foible.store.manifest import now
 from foible.types import Key
@@ -175,7 +175,7 @@ def _read(layout: Layout, table: str, columns: Sequence[str], which: str) -> lis
     """Rows of a table; none where it is missing, as in databases of earlier releases."""
     if not layout.answers.is_file():
         return []
-    with database_errors(layout.answers), closing(connect(layout.answers)) as database:
+    with database_errors(layout.answers), closing(read_only(layout.answers)) as database:
         known = _columns(database, table)
         if not known:
             return []

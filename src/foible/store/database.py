@@ -84,11 +84,9 @@ def connect(path: Path, write: bool = False) -> sqlite3.Connection:
     """Open a run's database."""
     with database_errors(path):
         if not write:
-            connection = sqlite3.connect(
-                f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10, check_same_thread=False
-            )
-            connection.execute("PRAGMA trusted_schema=OFF")  # a received database may define views and triggers
-            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            connection = read_only(path)
+            if not refuse_other_format(path, connection):
+                raise StoreError(f"'{path.parent}' has only just begun: nothing is stored yet", "try again in a moment")
             return connection
         connection = sqlite3.connect(path, timeout=10)
         connection.execute("PRAGMA journal_mode=WAL")
@@ -102,12 +100,11 @@ def connect(path: Path, write: bool = False) -> sqlite3.Connection:
         return connection
 
 
-def connect_to_run(path: Path) -> sqlite3.Connection:
-    """Open a run's database for reading."""
-    connection = connect(path)
-    with database_errors(path):
-        if not refuse_other_format(path, connection):
-            raise StoreError(f"'{path.parent}' has only just begun: nothing is stored yet", "try again in a moment")
+def read_only(path: Path) -> sqlite3.Connection:
+    """Open any database for reading; what it defines itself, such as views, may call no function that does harm."""
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    connection = sqlite3.connect(address, uri=True, timeout=10, check_same_thread=False)
+    connection.execute("PRAGMA trusted_schema=OFF")
     return connection
 
 

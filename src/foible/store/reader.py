@@ -11,7 +11,7 @@ from typing import Any
 
 from foible.errors import StoreError
 from foible.images import read_png
-from foible.store.database import WHOLE_FINDINGS, connect_to_run, database_errors, to_finding, to_outcome
+from foible.store.database import WHOLE_FINDINGS, connect, database_errors, to_finding, to_outcome
 from foible.store.layout import Layout, inside
 from foible.store.manifest import Manifest, read_manifest
 from foible.store.sound import LARGEST, row_errors, sound_finding, sound_line, sound_outcome, sound_verdict
@@ -145,4 +145,4 @@ def open_run(folder: str | Path) -> Run:
     manifest = read_manifest(layout.folder)
     if not layout.database.is_file():
         raise StoreError(f"'{layout.database}' is missing", "run the same recipe again into this folder")
-    return Run(layout, manifest, connect_to_run(layout.database))
+    return Run(layout, manifest, connect(layout.database))

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from foible.classifiers.adapted import AdaptedClassifier
 from foible.classifiers.kinds.recognise import is_own_model
 from foible.classifiers.load import load_classifier
+from foible.classifiers.variants import classifier_variant
 from foible.digest import sha256
 from foible.domains import Domain, RealImages
 from foible.errors import RecipeError, did_you_mean
@@ -41,7 +43,11 @@ def resolve(
         parameters: the rest of the recipe's table.
         domain: what a classifier of the user's own is for.
         data: real images on which its conventions are found out.
+
+    A classifier's `variant` (and `share`) asks for a compressed version of it, see `classifiers/variants.py`.
     """
+    if role == "classifiers" and "variant" in parameters:
+        return _variant(use, parameters, domain, data)
     if role == "classifiers" and domain is not None and is_own_model(use, parameters):
         classifier = load_classifier(use, domain=domain, data=data, **parameters)
         return Resolved(classifier, classifier.digests)
@@ -66,3 +72,15 @@ def resolve(
         did_you_mean(use, [*fitting, *table(role)])
         + "; a model file (.safetensors, .pt, .pt2, .onnx), a hub name or file.py:Name works too",
     )
+
+
+def _variant(use: str, parameters: Mapping[str, Any], domain: Domain | None, data: RealImages | None) -> Resolved:
+    rest = {k: v for k, v in parameters.items() if k not in {"variant", "share"}}
+    whole = resolve("classifiers", use, rest, domain, data)
+    if not isinstance(whole.model, AdaptedClassifier):
+        raise RecipeError(
+            f"no variant of '{use}' can be made: it is not a PyTorch network that foible adapts",
+            "use weights with file.py:factory, a model of the zoo or of a hub",
+        )
+    share = {"share": parameters["share"]} if "share" in parameters else {}
+    return Resolved(classifier_variant(whole.model, parameters["variant"], **share), whole.digests)

@@ -9,7 +9,6 @@ from torch import nn
 from foible.classifiers.adapted import AdaptedClassifier
 from foible.errors import ModelError
 from foible.measuring.layers import scope_of
-from foible.testing.toys import ToyClassifier
 
 PROBE = torch.rand(2, 1, 6, 6)
 
@@ -55,8 +54,22 @@ def test_layers_can_be_named_and_wrong_names_are_refused():
 
 
 def test_a_model_without_activations_is_refused():
-    with pytest.raises(ModelError, match="'toy-classifier' lends no activations"):
-        scope_of(ToyClassifier(), PROBE)
+    class Box:
+        name = "box"
+
+        def __call__(self, images):
+            return images.flatten(1)[:, :3]
+
+    class Hidden(Box):
+        def layers(self):
+            return ()
+
+        def inspect(self, images, layers):
+            raise AssertionError("there is nothing to see")
+
+    for model in (Box(), Hidden()):
+        with pytest.raises(ModelError, match="'box' lends no activations"):
+            scope_of(model, PROBE)
 
 
 def test_layers_of_no_known_kind_have_to_be_named():

@@ -1,0 +1,91 @@
+"""What two classifiers say of the same images, counted exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from foible.errors import RecipeError
+from foible.oracles.apart import gap
+from foible.protocols import Classifier
+from foible.types import Images
+
+BATCH = 256
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The classes that A and B name (N,), how far apart their probabilities are (N,), and what is expected (-1: unknown)."""
+
+    a: Tensor
+    b: Tensor
+    gaps: Tensor
+    expected: Tensor
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+    @property
+    def differ(self) -> Tensor:
+        """Where they name different classes (N,)."""
+        return self.a != self.b
+
+    @property
+    def disagreements(self) -> int:
+        """How many images they name differently."""
+        return int(self.differ.sum())
+
+    @property
+    def largest_gap(self) -> float | None:
+        """The largest difference of any class's probability on any image."""
+        return float(self.gaps.max()) if len(self) else None
+
+    def matrix(self, classes: int) -> Tensor:
+        """How often A said i where B said j (classes, classes)."""
+        return torch.bincount(self.a * classes + self.b, minlength=classes**2).view(classes, classes)
+
+    def categories(self) -> dict[str, int]:
+        """Of the disagreements: who was right by the expected class."""
+        known, differ = self.expected >= 0, self.differ
+        right_a, right_b = self.a == self.expected, self.b == self.expected
+        return {
+            "only_a_right": int((differ & known & right_a).sum()),
+            "only_b_right": int((differ & known & right_b).sum()),
+            "both_wrong": int((differ & known & ~right_a & ~right_b).sum()),
+            "undecided": int((differ & ~known).sum()),
+        }
+
+    @classmethod
+    def of_scores(cls, a: Tensor, b: Tensor, expected: Tensor) -> Answers:
+        """From what they gave (N, classes)."""
+        return cls(a.argmax(1), b.argmax(1), gap(a, b), expected)
+
+
+def ask(a: Classifier, b: Classifier, batches: Iterable[tuple[Images, Tensor]]) -> Answers:
+    """Both classifiers on every image; batches are images with the expected classes."""
+    parts: list[tuple[Tensor, Tensor, Tensor]] = []
+    with torch.inference_mode():
+        for images, expected in batches:
+            parts.append((a(images).cpu(), b(images).cpu(), expected))
+    if not parts:
+        nothing = torch.empty(0, dtype=torch.long)
+        return Answers(nothing, nothing, torch.empty(0, dtype=torch.float64), nothing)
+    return Answers.of_scores(*(torch.cat(column) for column in zip(*parts, strict=True)))
+
+
+def in_batches(total: int, make: Callable[[Tensor], tuple[Images, Tensor]]) -> Iterable[tuple[Images, Tensor]]:
+    """Batches of numbered images."""
+    return (make(index) for index in torch.arange(total).split(BATCH))
+
+
+def must_be_comparable(a: Classifier, b: Classifier) -> None:
+    """Two classifiers of other classes have nothing to disagree about."""
+    if tuple(a.classes) != tuple(b.classes):
+        raise RecipeError(
+            f"'{a.name}' and '{b.name}' do not name the same classes in the same order: "
+            f"{', '.join(a.classes[:4])} ... and {', '.join(b.classes[:4])} ...",
+            "both must be for the classes of the domain; say a model's own order with --classes",
+        )

@@ -1,0 +1,127 @@
+"""A corpus file: disagreements that were found once, to be asked again of every version to come.
+
+One .npz: `images` (uint8, N x C x H x W), `expected` (class numbers, -1 where unknown), `tested` and `rival`
+(probabilities as they were found), `classes` and `names`. No pickles.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from foible.differing.answers import Answers, ask, in_batches
+from foible.errors import DataError
+from foible.files import write_whole
+from foible.images import to_bytes, to_images
+from foible.protocols import Classifier
+from foible.store import Run
+from foible.types import RIVAL, TESTED, everyone_accepts
+
+FIELDS = ("images", "expected", TESTED, RIVAL, "classes", "names")
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Images with what was expected of them and what two models said when they were found."""
+
+    images: NDArray[np.uint8]
+    expected: Tensor
+    tested: Tensor
+    rival: Tensor
+    classes: tuple[str, ...]
+    names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    @property
+    def answers(self) -> Answers:
+        """What the two said."""
+        return Answers.of_scores(self.tested.log(), self.rival.log(), self.expected)
+
+    def save(self, path: Path) -> None:
+        """Write it, whole or not at all."""
+        buffer = io.BytesIO()
+        np.savez_compressed(
+            buffer,
+            images=self.images,
+            expected=self.expected.numpy(),
+            tested=self.tested.numpy(),
+            rival=self.rival.numpy(),
+            classes=np.array(self.classes),
+            names=np.array(self.names),
+        )
+        write_whole(path, buffer.getvalue())
+
+
+def corpus_of(run: Run, names: tuple[str, str], most: int | None = None) -> Corpus:
+    """The findings of a run; expected is the label of the origin where nobody objects to the image, else unknown."""
+    findings = [f for _, f in zip(range(most if most is not None else 10**9), run.findings(), strict=False)]
+    shape = tuple(run.image(findings[0].image).shape) if findings else (0, 0, 0)
+    pictures = [to_bytes(run.image(f.image)) for f in findings]
+    expected = [f.label if everyone_accepts(f.verdicts) else -1 for f in findings]
+    said = {
+        role: torch.tensor([f.after[role] for f in findings]).view(-1, len(run.classes)) for role in (TESTED, RIVAL)
+    }
+    images = np.stack(pictures) if pictures else np.zeros((0, *shape), np.uint8)
+    return Corpus(
+        images, torch.tensor(expected, dtype=torch.long), said[TESTED], said[RIVAL], tuple(run.classes), names
+    )
+
+
+def load_corpus(path: Path, classes: tuple[str, ...], shape: tuple[int, ...]) -> Corpus:
+    """Read a corpus; one of other classes or another shape is refused."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            facts = {name: file[name] for name in FIELDS}
+    except FileNotFoundError:
+        raise DataError(f"no corpus '{path}'", "make one with --save-corpus FILE") from None
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise DataError(f"'{path}' is no corpus: {error}", "make one with --save-corpus FILE") from error
+    corpus = Corpus(
+        facts["images"],
+        torch.from_numpy(facts["expected"]).long(),
+        torch.from_numpy(facts[TESTED]).float(),
+        torch.from_numpy(facts[RIVAL]).float(),
+        tuple(facts["classes"].tolist()),
+        tuple(facts["names"].tolist()),
+    )
+    if corpus.classes != tuple(classes) or tuple(corpus.images.shape[1:]) != tuple(shape):
+        raise DataError(
+            f"corpus '{path}' has {len(corpus.classes)} classes and images of shape {tuple(corpus.images.shape[1:])}, "
+            f"the domain {len(classes)} and {tuple(shape)}",
+            "name the domain that it was made in",
+        )
+    counts = {len(corpus.images), len(corpus.expected), len(corpus.tested), len(corpus.rival)}
+    if len(counts) != 1 or corpus.images.dtype != np.uint8:
+        raise DataError(f"'{path}' is damaged: its columns have {sorted(counts)} rows", "make it again")
+    return corpus
+
+
+def replay(corpus: Corpus, a: Classifier, b: Classifier) -> Answers:
+    """What two models say of the images now."""
+    return ask(
+        a, b, in_batches(len(corpus), lambda index: (to_images(corpus.images[index.numpy()]), corpus.expected[index]))
+    )
+
+
+def replay_figures(corpus: Corpus, now: Answers) -> dict[str, float | None]:
+    """What has changed, as numbers for a gate."""
+    then, known = corpus.answers, corpus.expected >= 0
+    return {
+        "corpus_images": len(corpus),
+        "corpus_disagreements": now.disagreements,
+        "corpus_changed_a": int((then.a != now.a).sum()),
+        "corpus_changed_b": int((then.b != now.b).sum()),
+        "corpus_wrong_a": int((known & (now.a != corpus.expected)).sum()),
+        "corpus_wrong_b": int((known & (now.b != corpus.expected)).sum()),
+        "corpus_regressions": int((known & (now.a == corpus.expected) & (now.b != corpus.expected)).sum()),
+        "corpus_largest_gap": now.largest_gap,
+    }

@@ -1,0 +1,65 @@
+"""How far a candidate is from the place where two nearly identical classifiers change their mind.
+
+Such a pair (a model and its int8 version) disagrees in a thin sheet at the boundary of either. With m the margin of the
+class that the tested classifier names at the origin, t and r the two classifiers:
+
+    margin    m_t: what a search goes down to come to the boundary
+    middle    (m_t + m_r) / 2: zero in the middle of the sheet; there the two margins have opposite signs, whatever its
+              thickness, unless they are equal
+
+Both classifiers look at the image rounded to 8 bits, which is the one that is stored: on a sheet this thin, rounding
+decides. Gradients pass the rounding as if it were not there, and only the tested classifier's are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from foible.classifiers.stored import AsStored
+from foible.objectives.margin import margin
+from foible.protocols import Lanes, Role
+from foible.types import RIVAL, TESTED, Evaluation, Feedback, Proposal, State
+
+UNKNOWN = -1
+
+
+class Between:
+    """The margin of the class named at the origin: of the tested classifier, and the mean of its rival's and its own."""
+
+    names: ClassVar[tuple[str, ...]] = ("margin", "middle")
+    reads: ClassVar[Mapping[str, tuple[str, ...]]] = {TESTED: (), RIVAL: ()}
+
+    def derive(self, roles: Mapping[str, Role]) -> Mapping[str, Role]:
+        """Both classifiers, looking at rounded images; the rival is asked for no gradient and paid for none."""
+        looks = {n: r._replace(classifier=AsStored(r.classifier)) for n, r in roles.items() if n in self.reads}
+        if RIVAL in looks:
+            looks[RIVAL] = looks[RIVAL]._replace(lends=False)
+        return looks
+
+    def __call__(self, evaluation: Evaluation) -> Tensor:
+        """Columns (N, 2)."""
+        tested, rival = evaluation.outputs[TESTED], evaluation.outputs[RIVAL].detach()
+        named = evaluation.memory["named"].to(tested.device)[evaluation.lanes]
+        named = torch.where(named == UNKNOWN, tested.argmax(1), named)
+        own = margin(tested, named)
+        return torch.stack([own, (own.detach() + margin(rival, named)) / 2], 1)
+
+    def begin(self, lanes: Lanes, shared: State) -> State:  # noqa: ARG002
+        """Nothing has been named yet."""
+        return {"named": torch.full((len(lanes),), UNKNOWN)}
+
+    def note(self, evaluation: Evaluation) -> State:
+        """What the tested classifier says."""
+        return {"named": evaluation.outputs[TESTED].argmax(1)}
+
+    def absorb(self, memory: State, lanes: Lanes, proposal: Proposal, feedback: Feedback) -> State:  # noqa: ARG002
+        """The first answer of each search is the class of its origin."""
+        named = memory["named"].clone()
+        for lane, said in zip(proposal.lanes.tolist(), feedback.notes["named"].tolist(), strict=True):
+            if named[lane] == UNKNOWN:
+                named[lane] = said
+        return {"named": named}

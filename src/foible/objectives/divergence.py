@@ -1,0 +1,131 @@
+"""Two classifiers apart, and far from what the search has found: the two numbers of DiffGAN.
+
+    paper                       here
+    divergence of p and q       |p - q| + 1 where the labels differ; negated, because columns are minimised
+    diversity                   distance to the nearest disagreement in the archive; negated
+    archive                     memory of a search: the last `room` disagreements
+
+Two vectors of probabilities with the same largest entry are less than 1 apart, so every disagreement ranks above every
+agreement.
+
+The archive holds images as they would be stored, in bytes, looked at in `look` (channels, height, width): where that is the
+images' own shape nothing is lost, otherwise they are averaged to it. The distance to all of it is exact and costs one
+matrix product (`metrics/nearest.py`). When more than `room` disagreements are found, the oldest make place. A search of
+100,000 disagreements needs the same memory as one of `room`: room x features bytes per lane.
+
+Differs from the original in: the exact nearest neighbour, where the original clusters the archive anew in every
+generation; one image for classifiers and archive; an empty archive is as far as anything can be, where the original takes
+100 real images; distance of pixels rather than of their angles, which ink and brightness drive (`metric = "cosine"` is
+the published one).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn.functional import adaptive_avg_pool3d
+
+from foible.errors import RecipeError, did_you_mean
+from foible.metrics.nearest import Metric, nearest
+from foible.protocols import Lanes
+from foible.types import RIVAL, TESTED, Evaluation, Feedback, Images, Proposal, State
+
+METRICS = ("euclidean", "cosine")
+SEEN = "seen"  # the note by which a search can measure novelty itself
+FARTHEST = 1.0  # the distance of black and white, or of images that share no bright pixel
+GRID = 2**20  # columns are multiples of 1 / GRID: the last bits of a softmax may depend on its place in a batch
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """How far apart two classifiers are on an image, and how new it is among the disagreements found; both negated.
+
+    Args:
+        room: disagreements that a search remembers.
+        look: channels, height and width in which images are compared.
+        metric: "euclidean" (root mean square of the pixels' differences) or "cosine".
+    """
+
+    room: int = 1000
+    look: tuple[int, int, int] = (1, 28, 28)
+    metric: Metric = "euclidean"
+
+    names: ClassVar[tuple[str, ...]] = ("divergence", "novelty")
+    reads: ClassVar[Mapping[str, tuple[str, ...]]] = {TESTED: (), RIVAL: ()}
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "look", tuple(self.look))
+        if self.room < 1 or len(self.look) != 3 or min(self.look) < 1:
+            raise RecipeError(
+                f"objective divergence: room {self.room} must be at least 1, look {list(self.look)} three numbers above 0",
+                "look = [1, 28, 28] is channels, height and width",
+            )
+        if self.metric not in METRICS:
+            raise RecipeError(f"objective divergence: metric '{self.metric}'", did_you_mean(self.metric, METRICS))
+
+    def __call__(self, evaluation: Evaluation) -> Tensor:
+        """Columns (N, 2)."""
+        apart = divergence(evaluation.outputs[TESTED], evaluation.outputs[RIVAL])
+        new = self._novelty(evaluation)
+        return (-torch.stack([apart, new.to(apart)], 1)).mul(GRID).round().div(GRID).float()
+
+    def begin(self, lanes: Lanes, shared: State) -> State:  # noqa: ARG002
+        """Empty archives."""
+        features = prod(self.look)
+        return {
+            "archive": torch.zeros(len(lanes), self.room, features, dtype=torch.uint8),
+            "found": torch.zeros(len(lanes), dtype=torch.long),
+        }
+
+    def note(self, evaluation: Evaluation) -> State:
+        """Each candidate as the archive would hold it."""
+        return {SEEN: looked_at(evaluation.images, self.look)}
+
+    def absorb(self, memory: State, lanes: Lanes, proposal: Proposal, feedback: Feedback) -> State:
+        """Disagreements enter in the order of the proposal; beyond `room` the oldest leave."""
+        archive, found = memory["archive"].clone(), memory["found"].clone()
+        for lane in range(len(lanes)):
+            rows = (feedback.failed & (proposal.lanes == lane)).nonzero()[:, 0]
+            if len(rows):
+                places = (found[lane] + torch.arange(len(rows))) % self.room
+                archive[lane, places[-self.room :]] = feedback.notes[SEEN][rows[-self.room :]]
+                found[lane] += len(rows)
+        return {"archive": archive, "found": found}
+
+    def _novelty(self, evaluation: Evaluation) -> Tensor:
+        """Distance (N,) to the nearest image in the archive of a candidate's lane."""
+        seen = looked_at(evaluation.images, self.look)
+        new = torch.full((len(seen),), FARTHEST, device=seen.device)
+        for lane in evaluation.lanes.unique().tolist():
+            count = min(int(evaluation.memory["found"][lane]), self.room)
+            if count:
+                rows = (evaluation.lanes == lane).nonzero()[:, 0]
+                archive = evaluation.memory["archive"][lane, :count].to(seen.device)
+                new[rows] = distances(seen[rows], archive, self.metric)
+        return new
+
+
+def divergence(first: Tensor, second: Tensor) -> Tensor:
+    """Distance (N,) of two classifiers' probabilities, from their scores (N, classes); 1 more where labels differ."""
+    apart = torch.linalg.vector_norm(first.double().softmax(1) - second.double().softmax(1), dim=1)
+    total: Tensor = apart + (first.argmax(1) != second.argmax(1))
+    return total
+
+
+def looked_at(images: Images, look: tuple[int, int, int]) -> Tensor:
+    """Images as rows of bytes (N, features), averaged to `look` where they have another shape."""
+    same = tuple(images.shape[1:]) == tuple(look)
+    small = images if same else adaptive_avg_pool3d(images[:, None], look)[:, 0]
+    return small.flatten(1).mul(255).round().clamp(0, 255).to(torch.uint8)
+
+
+def distances(rows: Tensor, archive: Tensor, metric: Metric, own: Tensor | None = None) -> Tensor:
+    """How far (N,) each row of bytes is from the nearest of an archive, 0 to 1; `own` are the places of rows themselves."""
+    found = nearest(rows.float(), archive.float(), own=own, metric=metric).distances
+    scaled = found / (255 * rows.shape[1] ** 0.5) if metric == "euclidean" else found
+    return scaled.clamp_max(FARTHEST)

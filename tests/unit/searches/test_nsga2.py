@@ -1,0 +1,131 @@
+"""NSGA-II with an archive, with numbers a pencil can check."""
+
+import pytest
+import torch
+
+from foible.errors import RecipeError
+from foible.objectives.divergence import SEEN, Divergence, distances, divergence, looked_at
+from foible.searches.nsga2 import NSGA2
+from foible.testing.contracts import toy_lanes
+from foible.types import Evaluation, Feedback, Proposal
+
+LOOK = (1, 1, 4)
+
+
+def scores(*rows):
+    return torch.tensor(rows).log()
+
+
+def test_divergence_is_the_distance_of_probabilities_and_one_more_where_labels_differ():
+    first, second = scores([0.6, 0.4], [0.8, 0.2], [0.5, 0.5]), scores([0.6, 0.4], [0.5, 0.5], [0.2, 0.8])
+    wanted = torch.tensor([0, 0.18**0.5, 1 + 0.18**0.5], dtype=torch.float64)
+    assert torch.allclose(divergence(first, second), wanted, atol=1e-6)
+
+
+def test_no_agreement_ranks_above_a_disagreement():
+    rng = torch.Generator().manual_seed(0)
+    first, second = (8 * torch.randn(5000, 10, generator=rng) for _ in range(2))
+    apart, differ = divergence(first, second), first.argmax(1) != second.argmax(1)
+    assert apart[~differ].max() < 1 < apart[differ].min()
+
+
+def test_images_are_compared_as_stored():
+    image = torch.tensor([0, 0.5, 1, 0.2]).view(1, 1, 1, 4)
+    assert looked_at(image, LOOK).tolist() == [[0, 128, 255, 51]]
+    assert looked_at(image, (1, 1, 2)).tolist() == [[64, 153]]
+    black, white = torch.zeros(1, 4, dtype=torch.uint8), torch.full((1, 4), 255, dtype=torch.uint8)
+    assert distances(black, white, "euclidean").item() == 1
+    assert distances(black, torch.cat([white, black]), "euclidean").item() == 0
+    assert distances(black, torch.cat([white, black]), "euclidean", own=torch.tensor([1])).item() == 1
+
+
+def evaluation(objective, images, memory):
+    rows = len(images)
+    same = scores(*[[0.6, 0.4]] * rows)
+    lanes = torch.zeros(rows, dtype=torch.long)
+    blank = torch.zeros(rows, 3)
+    return Evaluation(blank, images, blank, lanes, lanes, {"tested": same, "rival": same}, {}, lanes, memory)
+
+
+def test_the_archive_holds_the_last_disagreements_and_nothing_else():
+    objective, lanes = Divergence(room=2, look=LOOK), toy_lanes([0])
+    memory = objective.begin(lanes, {})
+    images = torch.stack([torch.full((1, 1, 4), v) for v in (0.0, 0.2, 0.4, 1.0)])
+    assert objective(evaluation(objective, images, memory))[:, 1].tolist() == [-1, -1, -1, -1]
+    proposal = Proposal(torch.zeros(4, 3), torch.zeros(4, dtype=torch.long))
+    notes = objective.note(evaluation(objective, images, memory))
+    failed = torch.tensor([True, False, True, True])
+    memory = objective.absorb(memory, lanes, proposal, Feedback(torch.zeros(4, 2), failed, failed.long(), None, notes))
+    assert int(memory["found"][0]) == 3
+    assert sorted(memory["archive"][0, :, 0].tolist()) == [102, 255], "0 was the oldest"
+    assert objective(evaluation(objective, images, memory))[:, 1].tolist() == pytest.approx(
+        [-0.4, -0.2, 0, 0], abs=1e-6
+    )
+
+
+def test_parents_and_siblings_near_a_find_are_no_longer_new_and_the_find_itself_still_is():
+    search, lanes = NSGA2(population=4, look=LOOK), toy_lanes([0], starts=4)
+    everyone = {
+        "scores": torch.tensor([[[0.0, -1.0]] * 8]),
+        "seen": torch.tensor([0, 51, 102, 255, 102, 153, 204, 255], dtype=torch.uint8).view(1, 8, 1).expand(1, 8, 4),
+    }
+    failed = torch.tensor([[True, False, False, True]])  # children 102 and 255
+    novelty = -search._up_to_date(everyone, failed)[0, :, 1]
+    assert novelty.tolist() == pytest.approx([0.4, 0.2, 0, 0, 0.6, 0.2, 0.2, 0.6], abs=1e-6)
+    assert len(lanes) == 1
+
+
+def test_copies_of_a_find_come_last():
+    search = NSGA2(population=4, look=LOOK, least=0.25)
+    scores = torch.tensor([[[-1.5, -0.24], [-0.1, -0.25], [-1.2, -0.9]]])
+    noted = Feedback(torch.zeros(0, 2), torch.zeros(0, dtype=torch.bool), torch.zeros(0), None, {SEEN: torch.zeros(0)})
+    assert search._ranked(scores, noted)[0, :, 0].tolist() == pytest.approx([torch.inf, -0.1, -1.2])
+    assert torch.equal(NSGA2(compat=True)._ranked(scores, noted), scores)
+
+
+def test_the_first_generation_are_the_origins_each_with_its_own_label():
+    search, lanes = NSGA2(population=6, look=LOOK), toy_lanes([0, 1], starts=6)
+    proposal = search.ask(search.begin(lanes), lanes)
+    assert torch.equal(proposal.latents.view(2, 6, 3), lanes.starts.latents)
+    assert proposal.origins.tolist() == [*range(6), *range(6)]
+
+
+def test_two_goals_are_approached_at_once():
+    """Minimise |z0 - 1| and |z0 + 1|: the front is -1 <= z0 <= 1 with the others free."""
+    search, lanes = NSGA2(population=20), toy_lanes([0, 1], starts=20)
+    state = search.begin(lanes)
+    for _ in range(25):
+        proposal = search.ask(state, lanes)
+        z = proposal.latents[:, 0]
+        goals = torch.stack(
+            [(z - 1).abs() + proposal.latents[:, 1].abs(), (z + 1).abs() + proposal.latents[:, 1].abs()], 1
+        )
+        state = search.tell(state, lanes, proposal, Feedback(goals, z < -9, torch.ones(40, dtype=torch.long)))
+    assert state["latents"][..., 1].abs().median() < 0.05
+    assert state["latents"][..., 0].abs().max() < 1.2 and state["latents"][..., 0].std() > 0.3
+    assert not bool((state["children"] == state["latents"]).all(2).any())
+
+
+def test_published_settings_live_in_a_box():
+    search, lanes = NSGA2(population=6, compat=True), toy_lanes([0], starts=6)
+    state = search.begin(lanes)
+    assert state["children"].abs().max() <= 1 and not torch.equal(state["children"], lanes.starts.latents)
+    assert search.suggests([])["objective"]["metric"] == "cosine"
+
+
+@pytest.mark.parametrize(
+    "settings", [{"population": 5}, {"population": 2}, {"crossover": 2}, {"mutation": -1}, {"columns": 0}, {"least": 1}]
+)
+def test_settings_that_make_no_sense_are_refused(settings):
+    with pytest.raises(RecipeError):
+        NSGA2(**settings)
+
+
+@pytest.mark.parametrize("settings", [{"room": 0}, {"look": (28, 28)}, {"metric": "manhattan"}])
+def test_an_archive_that_makes_no_sense_is_refused(settings):
+    with pytest.raises(RecipeError):
+        Divergence(**settings)
+
+
+def test_notes_are_what_the_search_measures_with():
+    assert SEEN in Divergence(look=LOOK).note(evaluation(Divergence(look=LOOK), torch.zeros(1, 1, 1, 4), {}))
