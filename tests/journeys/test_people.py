@@ -7,6 +7,7 @@ import pytest
 from foible.store import open_run
 from foible.store.answers import NOTHING, Answer, add_answers
 from foible.survey.key import load_keys
+from foible.types import Key
 from foible.validators.calibration import Calibration
 from tests.unit.survey_run import write_run
 
@@ -74,11 +75,11 @@ def test_what_is_wrong_is_said_without_a_traceback(run, tmp_path):
 
 def test_thresholds_move_to_where_people_draw_the_line(run, tmp_path):
     folder, target = run.layout.folder, tmp_path / "people.toml"
-    early = [Answer(k, "Ada", 0, "2026-01-01T00:00:00+00:00") for k in range(5)]
+    early = [Answer(Key(k), "Ada", 0, "2026-01-01T00:00:00+00:00") for k in range(5)]
     add_answers(run.layout, early)
     few = foible("survey", "report", folder, "--recalibrate", target)
     assert few.returncode == 2 and "10 of each are needed" in few.stderr and not target.exists()
-    late = [Answer(k, "Ada", 0 if k >= 28 else NOTHING, "2026-01-01T00:00:00+00:00") for k in range(40)]
+    late = [Answer(Key(k), "Ada", 0 if k >= 28 else NOTHING, "2026-01-01T00:00:00+00:00") for k in range(40)]
     add_answers(run.layout, late)
     done = foible("survey", "report", folder, "--recalibrate", target)
     assert done.returncode == 0 and "image threshold 0.688" in done.stdout

@@ -12,7 +12,7 @@ from foible.store import open_run
 from foible.store.answers import NOTHING, give_answer
 from foible.store.export import folder_names, safe, to_json, to_parquet, to_tree, to_zip
 from foible.store.selection import EVERYTHING, NOBODY, Wanted, counts, passes
-from foible.types import Verdict
+from foible.types import Key, Verdict
 from tests.unit.test_store import RunWriter, manifest, outcome, write_finding  # noqa: F401
 
 YES, NO = Verdict("judge", True, 0.9, "image"), Verdict("judge", False, 0.2, "label")
@@ -32,7 +32,7 @@ def run(tmp_path):
             database.execute("UPDATE findings SET verdicts = ? WHERE attempt = ?", (said, attempt))
         database.execute("UPDATE outputs SET probabilities = '[0.2, 0.8, 0.0]'")
     opened = open_run(tmp_path / "run")
-    give_answer(opened.layout, "=Ada", 3, NOTHING)
+    give_answer(opened.layout, "=Ada", Key(3), NOTHING)
     return opened
 
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from foible.campaign.roles import make_role, with_derived
 from foible.campaign.spec import Recipe
-from foible.protocols import Inspectable, Lanes, Populous, Remembers, Role, Suggests
+from foible.protocols import Inspectable, Lanes, Populous, Remembers, Role, Setting, Shares, Suggests
 from foible.registry import build
 from foible.seeding import Streams
 from foible.testing.toys import ToyClassifier, ToyGenerator
@@ -85,21 +85,32 @@ def play(search: Any, lanes: Lanes, rounds: int, state: State | None = None) -> 
     """Let a search run for some rounds against the toy models, with the objective it suggests."""
     state = search.begin(lanes) if state is None else state
     objective = suggested_objective(search)
+    shared = toy_shared(objective)
+    memory = objective.begin(lanes, shared) if isinstance(objective, Remembers) else {}
     for _ in range(rounds):
         proposal = search.ask(state, lanes)
-        state = search.tell(state, lanes, proposal, toy_feedback(proposal, lanes, objective))
+        feedback = toy_feedback(proposal, lanes, objective, memory, shared)
+        state = search.tell(state, lanes, proposal, feedback)
+        if isinstance(objective, Remembers):
+            memory = objective.absorb(memory, lanes, proposal, feedback)
     return state
 
 
-def toy_feedback(proposal: Proposal, lanes: Lanes, objective: Any = None) -> Feedback:
+def toy_shared(objective: Any) -> State:
+    """What a run shares at first, fitted on the toy models and no data."""
+    setting = Setting(toy_roles(objective), None, torch.device("cpu"))
+    return objective.start(setting) if isinstance(objective, Shares) else {}
+
+
+def toy_feedback(
+    proposal: Proposal, lanes: Lanes, objective: Any = None, memory: State | None = None, shared: State | None = None
+) -> Feedback:
     """Scores under the toy models and the gradients of every column; no scores where only a verdict is asked for."""
     latents = proposal.latents.detach().requires_grad_()
     objective = objective or suggested_objective(None)
     roles = toy_roles(objective)
-    memory = (
-        objective.begin(lanes, {}) if isinstance(objective, Remembers) else None
-    )  # of a search that has seen nothing
-    seen = evaluated(latents, lanes, proposal.lanes, roles, dict(objective.reads), proposal.origins, memory)
+    layers = dict(objective.reads)
+    seen = evaluated(latents, lanes, proposal.lanes, roles, layers, proposal.origins, memory, shared)
     scores = objective(seen)
     slopes = [
         torch.autograd.grad(scores[:, c].sum(), latents, retain_graph=True, allow_unused=True)[0]
@@ -109,7 +120,8 @@ def toy_feedback(proposal: Proposal, lanes: Lanes, objective: Any = None) -> Fee
     told = scores.detach().clone()
     told[proposal.wants == Want.VERDICT] = torch.nan
     failed = seen.outputs[TESTED].argmax(1) != seen.labels
-    return Feedback(told, failed, torch.ones(len(told), dtype=torch.long), gradients)
+    notes = objective.note(seen) if isinstance(objective, Remembers) else {}
+    return Feedback(told, failed, torch.ones(len(told), dtype=torch.long), gradients, notes)
 
 
 def same(first: Tensor, second: Tensor) -> bool:

@@ -12,6 +12,7 @@ from foible.campaign import load_recipe
 from foible.metrics import rate
 from foible.store.answers import NOTHING, Answer, add_answers
 from foible.testing.runs import BUDGET, Story, write_run
+from foible.types import Key
 
 MANY = [Story(True, 10, True)] * 12 + [Story(True, 20, False)] * 3 + [Story(False, BUDGET)] * 4 + [Story(False, None)]
 FEW = [Story(True, 50, True)] * 2 + [Story(False, BUDGET)] * 17 + [Story(False, None)]
@@ -48,7 +49,7 @@ def test_results_have_denominators_and_intervals(written):
 def test_people_have_columns_of_their_own(written):
     matrix, folder = written
     run = results(matrix, folder)[0].run
-    add_answers(run.layout, [Answer(0, "Ada", 0, "2026-01-01"), Answer(1, "Ada", NOTHING, "2026-01-01")])
+    add_answers(run.layout, [Answer(Key(0), "Ada", 0, "2026-01-01"), Answer(Key(1), "Ada", NOTHING, "2026-01-01")])
     table = results_table(results(matrix, folder))
     first = dict(zip(table.headings, table.rows[0], strict=True))
     assert first["valid, by people"] == rate(1, 2) and first["valid"] == rate(15, 15)

@@ -9,6 +9,7 @@ from foible.errors import RecipeError
 from foible.judging.people import refit_lines, refit_to_people
 from foible.judging.refit import UNKNOWN, Answered, Line, doubt, fit, fittable, refit
 from foible.store.answers import NOTHING, give_answer
+from foible.types import Key
 from foible.validators.calibration import Calibration, FittedWeights
 from foible.validators.evidence import EMBEDDED, Evidence
 from foible.validators.parts import Weighing
@@ -102,21 +103,21 @@ def asked(tmp_path, monkeypatch, line):
     monkeypatch.setattr("foible.judging.people.Judge", Brightness)
     run = write_run(tmp_path / "run", [(0.5, 0.5)] * 40)
     for attempt in range(36):
-        give_answer(run.layout, "ann", attempt, 0 if attempt >= line else NOTHING)
+        give_answer(run.layout, "ann", Key(attempt), 0 if attempt >= line else NOTHING)
     return run
 
 
 def test_answers_of_a_run_become_a_calibration(tmp_path, monkeypatch):
     run = asked(tmp_path, monkeypatch, line=24)
     done = refit_to_people(run, object())
-    assert done.answered == 36 and set(done.ask) == {36, 37, 38, 39}
+    assert done.answered == 36 and {key.attempt for key in done.ask} == {36, 37, 38, 39}
     done.calibration.save(tmp_path / "people.toml")
     again = Calibration.load(tmp_path / "people.toml")
     assert again.image.threshold > 0.6 and again.image.n == 36 and again.image.accepted == 12
     weighing = again.reweighed(Brightness.weighing, EMBEDDED)
     assert weighing.weights[0] > 0
     text = "\n".join(refit_lines(done, tmp_path / "people.toml"))
-    assert "judged by brightness" in text and "as it is" in text and "of attempts" in text
+    assert "judged by brightness" in text and "as it is" in text and "for the findings 3" in text
 
 
 def test_a_calibration_for_other_evidence_is_refused(tmp_path, monkeypatch):
