@@ -83,7 +83,10 @@ def start_long_run(page: Page) -> None:
 
 def make_runs(folder: Path) -> None:
     """Two finished runs that start from the same images."""
-    for name, *changes in (("demo",), ("smaller-steps", "search.extent=low", "title=Smaller steps", "attempts=15")):
+    for name, *changes in (
+        ("demo",),
+        ("unsteady", "search.steady=false", "title=Descent without variations", "attempts=15"),
+    ):
         words = [word for change in changes for word in ("--set", change)]
         command = ["run", "demo", "--out", str(folder / name), "--quiet", *words]
         subprocess.run([sys.executable, "-m", "foible", *command], check=True)

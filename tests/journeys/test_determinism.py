@@ -29,7 +29,7 @@ def test_the_zoo_models_too(tmp_path):
     runs = []
     for lanes in (1, 7, 64):
         foible.run(
-            "demo", tmp_path / f"{lanes}", attempts=8, **{"baseline.attempts": 3, "budget.evaluations": 500, "search.extent": 0.004},
+            "demo", tmp_path / f"{lanes}", attempts=8, **{"baseline.attempts": 3, "budget.evaluations": 500, "search.use": "genetic", "search.extent": 0.004},
             engine=engine(lanes, 32),
         )  # fmt: skip
         runs.append(contents(tmp_path / f"{lanes}"))
@@ -40,7 +40,7 @@ def test_the_zoo_models_too(tmp_path):
 def test_another_chunk_gives_the_same_labels_and_costs(tmp_path):
     def labels_and_costs(chunk):
         run = foible.run(
-            "demo", tmp_path / f"{chunk}", attempts=8, **{"baseline.attempts": 0, "budget.evaluations": 500, "search.extent": 0.004},
+            "demo", tmp_path / f"{chunk}", attempts=8, **{"baseline.attempts": 0, "budget.evaluations": 500, "search.use": "genetic", "search.extent": 0.004},
             engine=engine(8, chunk),
         )  # fmt: skip
         return [(f.attempt, f.label, f.predicted, f.evaluations) for f in run.findings()]
