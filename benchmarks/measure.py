@@ -17,8 +17,8 @@ RESULTS = Path(__file__).parent / "results.json"
 
 
 def mnist_campaign(extent: str = "high", **changes: Any) -> Campaign:
-    """The published MNIST x VAE setting on the models of the zoo, without the judge, which the published loop lacks."""
-    plain = {"baseline.attempts": 0, "validators": []}
+    """The published MNIST x VAE setting on the models of the zoo, with a measured chunk; without judge and steadiness, which the published loop lacks."""
+    plain = {"baseline.attempts": 0, "validators": [], "steadiness": False, "engine.chunk": "auto"}
     return assemble(load_recipe(f"gift-mnist-vae-{extent}", plain | changes))
 
 

@@ -114,7 +114,7 @@ def shots(runs: Path, model: Path) -> list[Shot]:
         Shot("own-classifier", "/setup", uploaded(model), "fieldset:has(#classifiers)"),
         Shot("failures", "/runs/demo/findings"),
         Shot("finding", f"/runs/demo/findings/{line.attempt}", walked),
-        Shot("compare", "/compare?run=demo&run=smaller-steps"),
+        Shot("compare", "/compare?run=demo&run=unsteady"),
         Shot("people", "/runs/demo/people", asked),
         Shot("export", "/runs/demo/export"),
         Shot("watch", "/runs/going", watched),
