@@ -31,7 +31,7 @@ def fill(page, name, extent, numbers):
 
 
 def start(page):
-    expect(page.locator("#panel .cost b")).to_contain_text("At most about", timeout=SLOW)
+    expect(page.locator("#panel .cost b")).to_contain_text("if no search ends early", timeout=SLOW)
     page.get_by_role("button", name="Start the run").click()
 
 
@@ -75,18 +75,18 @@ def test_impossible_settings_cannot_be_started_and_say_why(person):
     page.locator("[name=search]").select_option("genetic")
     survivors = page.locator("[name='search.genetic.survivors']")
     survivors.fill("25")
-    expect(page.locator(".problem")).to_contain_text("cannot breed")
-    expect(page.locator(".problem")).to_contain_text("fewer than the population")
-    expect(page.get_by_role("button", name="Start the run")).to_be_disabled()
-    expect(survivors).to_have_attribute("aria-invalid", "true")
+    expect(page.locator(".problem")).to_contain_text("cannot breed", timeout=SLOW)
+    expect(page.locator(".problem")).to_contain_text("fewer than the population", timeout=SLOW)
+    expect(page.get_by_role("button", name="Start the run")).to_be_disabled(timeout=SLOW)
+    expect(survivors).to_have_attribute("aria-invalid", "true", timeout=SLOW)
     survivors.fill("10")
     page.locator("[name=evaluations]").fill("10")
-    expect(page.locator(".problem")).to_contain_text("the first round alone asks for 25 evaluations")
+    expect(page.locator(".problem")).to_contain_text("the first round alone asks for 25 evaluations", timeout=SLOW)
     page.locator("[name=evaluations]").fill("3760")
     page.locator("[name=name]").fill("../elsewhere")
-    expect(page.locator(".problem")).to_contain_text("cannot be the name of a run")
+    expect(page.locator(".problem")).to_contain_text("cannot be the name of a run", timeout=SLOW)
     page.locator("[name=name]").fill("")
-    expect(page.get_by_role("button", name="Start the run")).to_be_enabled()
+    expect(page.get_by_role("button", name="Start the run")).to_be_enabled(timeout=SLOW)
 
 
 def test_a_link_opens_the_same_set_up_again(person):
@@ -114,11 +114,11 @@ def test_each_search_shows_its_own_parameters_and_keeps_their_values(person):
     expect(page.locator("[name='search.genetic.population']")).to_be_hidden()
     batch.fill("7")
     page.get_by_text("Recipe and command").click()
-    expect(page.locator("#recipe")).to_contain_text("batch = 7")
-    expect(page.locator("#recipe")).not_to_contain_text("low")
+    expect(page.locator("#recipe")).to_contain_text("batch = 7", timeout=SLOW)
+    expect(page.locator("#recipe")).not_to_contain_text("low", timeout=SLOW)
     search.select_option("genetic")
-    expect(page.locator("#recipe")).to_contain_text('extent = "low"')
-    expect(page.locator("#recipe")).not_to_contain_text("batch")
+    expect(page.locator("#recipe")).to_contain_text('extent = "low"', timeout=SLOW)
+    expect(page.locator("#recipe")).not_to_contain_text("batch", timeout=SLOW)
 
 
 def test_reload_second_tab_stop_go_on_and_a_crash(person, bench, stopped_in_the_end):

@@ -60,7 +60,7 @@ def test_a_good_classifier_is_probed_and_run_and_stays_with_its_run(person, benc
     page.get_by_text("More settings").click()
     page.locator("[name=baseline]").fill("0")
     page.locator("[name=name]").fill("browser-own")
-    expect(page.locator("#panel .cost b")).to_contain_text("At most about", timeout=SLOW)
+    expect(page.locator("#panel .cost b")).to_contain_text("if no search ends early", timeout=SLOW)
     page.get_by_text("Recipe and command").click()
     expect(page.locator("#recipe")).to_contain_text("untrusted = true")
     page.get_by_role("button", name="Start the run").click()

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from foible.campaign.spec import Recipe
+from foible.campaign.spec import Recipe, load_recipe
 from foible.classifiers.adapting.settings import SPOKEN
 from foible.errors import FoibleError, RecipeError
 from foible.parameters import Component, Kind, Parameter, component, components, model_parameters
@@ -23,6 +23,7 @@ ROLES = {"search": "searches", "objective": "objectives", "oracle": "oracles"}
 MODELS = ("domain", "generator", "classifier")  # chosen from lists of their own
 NUMBERS = {"attempts": "attempts", "evaluations": "budget.evaluations", "baseline": "baseline.attempts", "seed": "seed"}
 GUARDED = ("data", "validators", "classifiers")  # a browser may name only what is known here
+FIRST = "demo"  # the recipe whose images the form shows at first
 KEY = "recipe."  # before the keys of the recipe that have a field of their own
 
 
@@ -76,6 +77,7 @@ class Menu:
         return {
             "name": "",
             **dict.fromkeys(MODELS, ""),
+            "domain": load_recipe(FIRST).domain,
             "address": "",
             **{name: str(usual[key].default) for name, key in NUMBERS.items()},
             **dict.fromkeys(ROLES, ""),

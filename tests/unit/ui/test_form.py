@@ -136,7 +136,7 @@ def test_each_search_keeps_its_own_values():
 
 def test_link_and_command():
     chosen = set_up({**CHOSEN, "seed": "7", "name": "mine"})
-    assert chosen.link == "/setup?name=mine&domain=mnist&generator=mnist-vae&classifier=mnist-deepconv&seed=7"
+    assert chosen.link == "/setup?name=mine&generator=mnist-vae&classifier=mnist-deepconv&seed=7"
     assert chosen.file_command == "foible run mine.toml --out runs/mine"
     assert chosen.command.startswith("foible test mnist-deepconv --domain mnist --generator mnist-vae ")
     assert set(chosen.fields) == set(MENU.defaults)
