@@ -16,9 +16,7 @@ from foible.errors import DataError, MissingExtra, RecipeError, did_you_mean
 from foible.measuring.suites import Part, Suite
 from foible.registry import build, table
 
-TOGETHER = (
-    1000  # inputs that the criteria take in at once: each of them costs less in larger batches than the model likes
-)
+TOGETHER = 500_000  # values taken in at once: larger batches suit the criteria better than the model
 
 
 @dataclass(frozen=True)
@@ -38,9 +36,14 @@ class Watched:
 def watched(classifier: Any, suite: Suite, scope: Scope) -> Iterator[Watched]:
     """A suite going by: logits and units of each batch, in one pass of the classifier."""
     for part in suite.parts():
-        with torch.no_grad():
-            logits, activations = classifier.inspect(part.images, scope.layers)
-            yield Watched(part, read(activations, scope, logits.argmax(1)), logits.softmax(1))
+        yield _seen(classifier, part, scope)
+
+
+@torch.no_grad()
+def _seen(classifier: Any, part: Part, scope: Scope) -> Watched:
+    """One batch; its maps are gone before the next one is asked for."""
+    logits, activations = classifier.inspect(part.images, scope.layers)
+    return Watched(part, read(activations, scope, logits.argmax(1)), logits.softmax(1))
 
 
 def profiled(classifier: Any, suite: Suite, scope: Scope, digest: str) -> Profile:
