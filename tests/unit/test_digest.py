@@ -66,8 +66,8 @@ def test_weights_are_found_behind_the_adaptor():
 def test_importing_foible_leaves_the_host_programs_settings_alone():
     code = (
         "import os; os.environ.pop('OMP_WAIT_POLICY', None); import foible, foible.cli.main as command; foible.run;"
-        "print(os.environ.get('OMP_WAIT_POLICY')); command.app = lambda: None; command.main();"
-        "print(os.environ['OMP_WAIT_POLICY'])"
+        "print(os.environ.get('OMP_WAIT_POLICY'), flush=True);"
+        "command.app = lambda: print(os.environ['OMP_WAIT_POLICY'], flush=True); command.main()"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert printed == ["None", "PASSIVE"]

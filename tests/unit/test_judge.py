@@ -72,8 +72,8 @@ def test_validators_have_their_place(toy_images, tmp_path):
     )
     run = foible.run(toy_recipe(toy_images, validators=[f"{validator}:Bright"]), tmp_path / "run")
     findings = list(run.findings())
-    assert findings and all(len(f.verdicts) == 1 and f.verdicts[0].validator == "bright" for f in findings)
-    assert foible.summarise(run).metrics["valid"] == sum(f.verdicts[0].accepted for f in findings)
+    assert findings and all([v.validator for v in f.verdicts] == ["steady", "bright"] for f in findings)
+    assert foible.summarise(run).metrics["valid"] == sum(f.verdicts[1].accepted for f in findings)
 
 
 class NaNLater(ToyClassifier):
@@ -131,7 +131,7 @@ class Dim:
 def counted(toy_images, tmp_path, limit, **changes):
     path = tmp_path / f"dim_{str(limit).replace('.', '_')}.py"
     path.write_text(COUNTS.format(limit=limit))
-    recipe = toy_recipe(toy_images, validators=[f"{path}:Dim"], baseline={"attempts": 0}, **changes)
+    recipe = toy_recipe(toy_images, validators=[f"{path}:Dim"], baseline={"attempts": 0}, steadiness=False, **changes)
     return foible.run(recipe, tmp_path / f"run-{limit}-{changes.get('steers')}")
 
 
@@ -178,6 +178,6 @@ def test_a_validator_may_have_nothing_to_say(toy_images, tmp_path):
     path.write_text(
         "class Silent:\n    name = 'silent'\n    def __call__(self, images, labels):\n        return [()] * len(images)\n"
     )
-    run = foible.run(toy_recipe(toy_images, validators=[f"{path}:Silent"]), tmp_path / "run")
+    run = foible.run(toy_recipe(toy_images, validators=[f"{path}:Silent"], steadiness=False), tmp_path / "run")
     findings = list(run.findings())
     assert findings and all(f.verdicts == () for f in findings)

@@ -5,7 +5,7 @@ import torch
 
 from foible.errors import RecipeError
 from foible.searches.frontier import Frontier
-from foible.testing.contracts import toy_lanes
+from foible.testing.play import toy_lanes
 from foible.types import Feedback, Want
 
 DELTA = 0.01

@@ -6,7 +6,7 @@ import torch
 from foible.errors import RecipeError
 from foible.objectives.divergence import SEEN, Divergence, distances, divergence, looked_at
 from foible.searches.nsga2 import NSGA2
-from foible.testing.contracts import toy_lanes
+from foible.testing.play import toy_lanes
 from foible.types import Evaluation, Feedback, Proposal
 
 LOOK = (1, 1, 4)
