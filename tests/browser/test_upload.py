@@ -131,7 +131,7 @@ def test_hostile_files_are_refused_and_run_nothing(person, tmp_path):
     torch.save(Hostile(trace), tmp_path / "model.pt")
     expected = {
         "disguised.safetensors": "cannot be read",
-        "model.pt": "weights without the network",
+        "model.pt": "which may run any code when opened",
         "weights.pkl": "is not taken",
         "script.py": "is not taken",
         "generator.safetensors": "one of the generators",
