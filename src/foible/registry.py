@@ -110,6 +110,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "ssim": "foible.validators.ssim:SSIM",
         "human": "foible.validators.human:Human",
     },
+    "parts": {},  # of a report: see report/parts.py
     "readers": {
         "ppocr-v6": "foible.validators.readers.ocr:Sixth",
         "ppocr-v5": "foible.validators.readers.ocr:Fifth",
