@@ -1,23 +1,22 @@
-"""What other rooms have to show of a run: each a function under "parts" in the registry, silent where it does not fit.
+"""What other rooms have to show of a run: functions under "parts" in the registry, silent where they do not fit.
 
-A part is called with an open run and gives a title and HTML without scripts, everything from users escaped; or None where
-it has nothing to say of this run. It may use the colours of `look.css` (var(--ink), var(--accent), ...).
+Each is called with an open run and gives sections: values with a `title` and `html`, or HTML by title; none, or a StoreError, where
+it has nothing to say of this run. The HTML has no scripts, and everything from users in it is escaped. It may use the colours
+of `look.css` (var(--ink), var(--accent), ...).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
-from foible.errors import FoibleError
+from foible.errors import StoreError
 from foible.registry import find, table
 from foible.store import Run
 
-Draws = Callable[[Run], tuple[str, str] | None]
-
 
 class ReportPart(NamedTuple):
-    """A section of a report."""
+    """A section of a report, and who drew it."""
 
     name: str
     title: str
@@ -25,20 +24,15 @@ class ReportPart(NamedTuple):
 
 
 def parts_of(run: Run) -> list[ReportPart]:
-    """All that fits a run, in the order of the registry; what fails says why in its place."""
-    found = []
-    for name in table("parts"):
-        try:
-            drawn = find("parts", name)(run)
-        except FoibleError as error:
-            found.append(ReportPart(name, name, f"<p>{_escaped(error.message)}</p>"))
-            continue
-        if drawn is not None:
-            found.append(ReportPart(name, *drawn))
-    return found
+    """All that fits a run, in the order of the registry."""
+    return [ReportPart(name, *section) for name in table("parts") for section in _sections(find("parts", name), run)]
 
 
-def _escaped(text: str) -> str:
-    from html import escape
-
-    return escape(text)
+def _sections(draw: Any, run: Run) -> Iterable[tuple[str, str]]:
+    try:
+        drawn = draw(run) or ()
+    except StoreError:
+        return []
+    if isinstance(drawn, Mapping):
+        return [(str(title).capitalize(), str(inside)) for title, inside in drawn.items() if str(inside).strip()]
+    return [(str(section.title), str(section.html)) for section in drawn]

@@ -5,6 +5,7 @@ const asking = ({ said, choices, begin, keep, over = () => {} }) => {
   const part = id => document.getElementById(id);
   const many = choices.some(choice => !choice.key), shownAtOnce = 12;
   const words = { "-1": "none", "-2": "other" };
+  const kept = new Set();  // what is being stored
   let person = "", items = [], answers = [], since = 0, now = {};  // now: what was said about the image on screen, so far
 
   const value = choice => words[choice.answer] ?? String(choice.answer);
@@ -48,8 +49,9 @@ const asking = ({ said, choices, begin, keep, over = () => {} }) => {
     const image = current(), skipped = answers.filter(answer => answer.skipped).length;
     document.querySelectorAll("[data-before]").forEach(one => { one.hidden = true; });
     part("question").hidden = !image;
-    part("done").hidden = Boolean(image);
+    part("done").hidden = true;
     part("again").hidden = Boolean(image) || !skipped;
+    if (!image) Promise.allSettled([...kept]).then(() => { part("done").hidden = Boolean(current()); }); // nothing is on its way any more
     part("again").textContent = `Look again at the ${skipped} you skipped`;
     part("bar").style.width = `${100 * answers.length / Math.max(1, items.length)}%`;
     part("undo").disabled = !answers.length;
@@ -66,9 +68,13 @@ const asking = ({ said, choices, begin, keep, over = () => {} }) => {
     if (many) part("find").focus();
     since = performance.now();
   };
+  const store = change => {
+    const going = Promise.resolve(keep(person, answers, change)).finally(() => kept.delete(going));
+    kept.add(going);
+  };
   const note = answer => {
     answers.push(answer);
-    keep(person, answers, answer);
+    store(answer);
     show();
   };
   const say = (choice, name = next()) => {
@@ -84,13 +90,13 @@ const asking = ({ said, choices, begin, keep, over = () => {} }) => {
     if (!person) return;
     if (!Object.keys(now).length) {
       const last = answers.pop();
-      if (last) keep(person, answers, { ...last, undone: true });
+      if (last) store({ ...last, undone: true });
     }
     show();
   };
   const again = () => {
     answers = answers.filter(answer => !answer.skipped);
-    keep(person, answers, null);
+    store(null);
     show();
   };
 
@@ -102,7 +108,7 @@ const asking = ({ said, choices, begin, keep, over = () => {} }) => {
     try {
       ({ items, answers } = await begin(name));
       person = name;
-      keep(person, answers, null);
+      store(null);
       show();
     } catch (error) {
       part("problem").hidden = false;

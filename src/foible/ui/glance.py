@@ -15,10 +15,10 @@ from foible.store import Run
 from foible.store.answers import Answers, read_answers
 from foible.store.reader import FindingLine
 from foible.store.selection import counts, is_judged
-from foible.types import Status
 from foible.ui.pages.cards import card
 
 PICTURES = 6
+APART = frozenset({"rejected", "refused"})  # how attempts end that are never searched
 REMEMBERED = 300
 
 
@@ -105,7 +105,7 @@ def _glance(run: Run) -> Glance:
         what=" against ".join(parts),
         settings=settings_of(recipe),
         tally=tally(lines, read_answers(run.layout)),
-        searched=sum(ended.values()) - ended[Status.REJECTED],
+        searched=sum(count for status, count in ended.items() if status not in APART),
         planned=recipe["attempts"],
         created=run.manifest.created,
         seconds=run.seconds,

@@ -8,15 +8,17 @@ from typing import Any
 
 import torch
 
-from foible.classifiers.adapting.conventions import Undecided
+from foible.classifiers.adapted import AdaptedClassifier
+from foible.classifiers.adapting.conventions import Said, Undecided, choose
 from foible.classifiers.adapting.scores import share_right
-from foible.classifiers.load import probe_images
+from foible.classifiers.load import open_network, probe_images
+from foible.classifiers.network import Network
 from foible.domains import load_domain, real_images
 from foible.errors import FoibleError
 from foible.protocols import Closable
-from foible.zoo import resolve
 
 BETTER_THAN_CHANCE = 3.0  # how often it must be right, as a multiple of guessing
+IMAGES = 64  # of each domain: enough to tell one from another
 SURE = 0.9  # right so often, it need not be tried on other domains
 AHEAD = 0.15  # by how much of the images it must be ahead of every other domain
 
@@ -40,13 +42,22 @@ class Recognised:
     problem: str = ""
 
 
+@torch.inference_mode()
 def recognise(model: Mapping[str, Any], domains: Mapping[str, str]) -> Recognised:
     """Try a model (a recipe's table) on domains (name -> what a recipe says), until one of them is beyond doubt."""
+    try:
+        network, called = open_network(str(model["use"]), model.get("untrusted"))
+    except FoibleError as error:
+        return Recognised(None, (), error.message)
     tried: list[Tried] = []
-    for name, use in domains.items():
-        tried.append(_try(model, name, use))
-        if (tried[-1].share or 0.0) >= SURE:
-            break
+    try:
+        for name, use in domains.items():
+            tried.append(_try(network, called, name, use))
+            if (tried[-1].share or 0.0) >= SURE:
+                break
+    finally:
+        if isinstance(network, Closable):
+            network.close()
     return Recognised(told_apart(tuple(tried)), tuple(tried))
 
 
@@ -60,23 +71,19 @@ def told_apart(tried: tuple[Tried, ...]) -> str | None:
     return ranked[0].domain
 
 
-@torch.inference_mode()
-def _try(model: Mapping[str, Any], name: str, use: str) -> Tried:
+def _try(network: Network, called: str, name: str, use: str) -> Tried:
     domain = load_domain(use)
-    chance = 1 / len(domain.classes)
-    settings = {k: v for k, v in model.items() if k != "use"}
+    classes = len(domain.classes)
     try:
-        real = real_images(domain)
-        images, labels = probe_images(real)
-        classifier = resolve("classifiers", str(model["use"]), settings, domain, real).model
-        try:
-            return Tried(name, share_right(classifier(images), labels), chance)
-        finally:
-            if isinstance(classifier, Closable):
-                classifier.close()
+        images, labels = probe_images(real_images(domain), IMAGES)
+        chosen = choose(network, Said(), images, labels)
+        scores = AdaptedClassifier(called, network, domain.classes, chosen.preprocessing).raw_scores(images)
+        if scores.shape[1] != classes:
+            return Tried(name, None, 1 / classes, f"it gives {scores.shape[1]} scores, there are {classes} classes")
+        return Tried(name, share_right(scores, labels), 1 / classes)
     except Undecided as error:  # it fits in more than one way: on this domain, all the same
-        return Tried(name, error.accuracy, chance, error.message)
+        return Tried(name, error.accuracy, 1 / classes, error.message)
     except FoibleError as error:
-        return Tried(name, None, chance, error.message)
+        return Tried(name, None, 1 / classes, error.message)
     except Exception as error:
-        return Tried(name, None, chance, f"{type(error).__name__}: {error}")
+        return Tried(name, None, 1 / classes, f"{type(error).__name__}: {error}")

@@ -19,8 +19,8 @@ from foible.store import Run
 from foible.store.answers import Answers, read_answers
 from foible.store.reader import FindingLine
 from foible.store.selection import counts, is_judged
-from foible.types import Outcome, Status
-from foible.ui.glance import Tally, tally
+from foible.types import Outcome
+from foible.ui.glance import APART, Tally, tally
 from foible.ui.live import WORDS
 from foible.ui.pages.cards import card
 from foible.ui.pages.watch import summary_of
@@ -122,7 +122,7 @@ def _pictures(group: list[Side]) -> list[Beside]:
     found: dict[int, list[tuple[str, Card | None, bool | None, str]]] = {}
     named = [(side.name, run) for side in group for run in side.runs[:1]]
     lines = [{line.attempt: line for line in reversed(run.index())} for _, run in named]
-    ended = [{o.attempt: o for o in run.outcomes() if o.status is not Status.REJECTED} for _, run in named]
+    ended = [{o.attempt: o for o in run.outcomes() if o.status not in APART} for _, run in named]
     shared = set.intersection(*(set(outcomes) for outcomes in ended))
     ranked = sorted(shared, key=lambda k: (-sum(k in one for one in lines), k))[:PICTURED]
     for attempt in ranked:

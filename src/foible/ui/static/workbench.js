@@ -1,8 +1,8 @@
 // What the pages do by themselves: a form that says what it stands for, progress, a slider, keys. No libraries.
 "use strict";
 
-const form = (url, values) => fetch(url, {
-  method: "POST", body: new URLSearchParams(values), headers: { Accept: "application/json" },
+const form = (url, values, keepalive = false) => fetch(url, {
+  method: "POST", keepalive, body: new URLSearchParams(values), headers: { Accept: "application/json" },
 }).then(async answer => {
   const said = await answer.json();
   if (!answer.ok) throw new Error([said.message, said.hint].filter(Boolean).join(". "));
@@ -110,7 +110,7 @@ if (setup) {
     const mine = tried = models();
     probe.innerHTML = '<p class="about busy">Trying the model on real images…</p>';
     const said = await form("/setup/probe", values()).catch(() => null);
-    if (mine !== tried) return;
+    if (mine !== tried || waiting) return;
     if (said) probe.innerHTML = said.html;
     refresh();
   };
@@ -143,6 +143,7 @@ if (setup) {
   setup.addEventListener("taken", async event => { // a new model: what kind of images is it for?
     fit();
     waiting = true;
+    tried = "";
     recognised.textContent = "Trying it on every kind of images…";
     recognised.classList.add("busy");
     probe.innerHTML = "";
@@ -378,7 +379,7 @@ const people = document.getElementById("people");
 if (people) addEventListener("load", () => {
   const spoken = { none: "-1", other: "-2" };
   document.getElementById("who").elements.person.value = localStorage.getItem("foible-person") || "";
-  let last = Promise.resolve(); // one after the other, in the order they were given
+  const last = new Map(); // of one image one after the other; of several at once, and to their end when the page is left
   asking({
     said: ["answer"],
     choices: JSON.parse(people.dataset.choices),
@@ -390,11 +391,13 @@ if (people) addEventListener("load", () => {
       return said;
     },
     keep: (person, _, change) => {
-      if (!change || change.skipped) return;
+      if (!change || change.skipped) return null;
       const values = { person, finding: change.item, ...(change.undone ? { undone: "yes" } : { answer: spoken[change.answer] ?? change.answer }) };
-      last = last.then(() => form(people.dataset.answer, values)).catch(error => {
+      const sent = (last.get(change.item) || Promise.resolve()).then(() => form(people.dataset.answer, values, true)).catch(error => {
         Object.assign(document.getElementById("problem"), { hidden: false, textContent: `Not kept: ${error.message}` });
       });
+      last.set(change.item, sent);
+      return sent;
     },
   });
 });
