@@ -76,6 +76,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "stand_in": "foible.objectives.stand_in:StandIn",
         "divergence": "foible.objectives.divergence:Divergence",
         "between": "foible.objectives.between:Between",
+        "regression": "foible.objectives.regression:Regression",
     },
     "oracles": {
         "misclassified": "foible.oracles.misclassified:Misclassified",
@@ -89,6 +90,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "descent": "foible.searches.descent:Descent",
         "frontier": "foible.searches.frontier:Frontier",
         "genetic": "foible.searches.genetic:Genetic",
+        "mutation_queue": "foible.searches.mutation_queue:MutationQueue",
         "nsga2": "foible.searches.nsga2:NSGA2",
         "random": "foible.searches.random:Random",
         "shrink": "foible.searches.shrink:Shrink",

@@ -21,6 +21,11 @@ ROWS = {  # what a search needs beside its name; the others take a step of their
     "frontier": {"search": {}, "classifiers": RIVAL},
     "boundary-genetic": {"search": {}},
     "shrink": {"search": {}},
+    "mutation_queue": {
+        "search": {"seeds": 3, "room": 6, "mutants": 4},
+        "classifiers": RIVAL,
+        "budget": {"evaluations": 60},
+    },
     "nsga2": {"search": {"population": 8}, "classifiers": RIVAL, "budget": {"evaluations": 100}},
 }
 
