@@ -26,6 +26,7 @@ from differing_models import make_models, pairs
 from foible.campaign import Campaign, assemble, load_recipe
 from foible.differing.command import random_images
 from foible.domains import load_domain
+from foible.metrics import spread, vargha_delaney
 from foible.metrics.diversity import distinct, effective_kinds
 from foible.types import RIVAL, TESTED, Images
 from foible.validators.judge import Judge
@@ -36,6 +37,13 @@ SEEDS = 5
 SEARCHES: dict[str, dict[str, Any]] = {
     "frontier": {"attempts": 10, "search": {"use": "frontier"}},
     "nsga2": {"attempts": 1, "search": {"use": "nsga2"}, "budget": {"evaluations": 6000}},
+    "divergence only": {
+        "attempts": 1,
+        "search": {"use": "nsga2", "goals": "divergence"},
+        "budget": {"evaluations": 6000},
+    },
+    "novelty only": {"attempts": 1, "search": {"use": "nsga2", "goals": "novelty"}, "budget": {"evaluations": 6000}},
+    "niches": {"attempts": 1, "search": {"use": "nsga2", "niches": True}, "budget": {"evaluations": 6000}},
 }
 SAMPLES = {"int8-weights": 10_000, "float16": 10_000}  # random images per seed; of the others:
 FEW = 2_000
@@ -118,8 +126,17 @@ def summary(known: dict[str, Any]) -> dict[str, Any]:
                 "interval": [1 / (mean + half), 1 / (mean - half) if mean > half else None],
                 "times_random": mean * asked / hits if hits else None,
                 "times_random_at_least": max(0.0, mean - half) * asked / high,
+                "distinct": spread([c["distinct"] for c in cells[search].values()]).median,
+                "label_pairs": spread([c["label_pairs"] for c in cells[search].values()]).median,
+                "a12_of_distinct_against_nsga2": _effect(cells, search),
             }
     return figures
+
+
+def _effect(cells: dict[str, Any], search: str) -> float | None:
+    """How often a run of this search has more distinct disagreements than one of `nsga2`: runs are compared, not images."""
+    mine, theirs = ([c["distinct"] for c in cells.get(name, {}).values()] for name in (search, "nsga2"))
+    return vargha_delaney(mine, theirs) if mine and theirs else None
 
 
 def stored() -> dict[str, Any]:

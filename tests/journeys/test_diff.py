@@ -24,6 +24,10 @@ class Other(ToyClassifier):
         super().__init__("other", bias=0.75)
 
 
+class Shut(ToyClassifier):
+    offers = frozenset()
+
+
 class Picky:
     name = "picky"
 
@@ -127,3 +131,12 @@ def test_the_other_questions(common, toy_images, tmp_path):
     assert foible("diff", *models, "--accept", *gate).returncode == 0
     assert foible("diff", *models, *gate).returncode == 0, "recorded"
     assert foible("diff", *common, "--accept").returncode == 2
+
+
+def test_where_a_lends_no_gradients_b_leads(common, tmp_path):
+    """A is a black box, such as a file exported from B."""
+    (tmp_path / "mine.py").write_text(OTHER)
+    shut = (f"{tmp_path}/mine.py:Shut", common[1], *common[2:])
+    assert foible("diff", *shut).returncode == 0
+    run = open_run(tmp_path / "run")
+    assert run.manifest.recipe["objective"] == {"use": "between", "guide": "rival"} and len(run.index()) > 9

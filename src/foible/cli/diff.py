@@ -53,6 +53,9 @@ def diff(
     published: Annotated[
         bool, typer.Option("--published", help="Diversity as DiffGAN's tables have it, too. It misleads: see the docs.")
     ] = False,
+    realism: Annotated[
+        bool, typer.Option("--realism", help="FID and KID of the disagreements against real images.")
+    ] = False,
     selector: Annotated[
         bool, typer.Option("--selector", help="Fit and measure a run-time selector: whom to believe when.")
     ] = False,
@@ -113,6 +116,8 @@ def diff(
         seen.corpus.save(save_corpus)
     if not quiet:
         _show(seen, folder, save_corpus)
+    if realism:
+        _realism(seen, domain, data)
     if selector:
         _selector(seen, domain, quiet)
     if survey:
@@ -134,6 +139,13 @@ def _show(seen: Any, folder: Path, saved: Path | None) -> None:
     print(f"run: {folder}, page: {page}")
     if saved is not None:
         print(f"corpus of {len(seen.corpus)} images: {saved}")
+
+
+def _realism(seen: Any, domain: str, data: str | None) -> None:
+    from foible.differing.measured_text import realism_lines
+    from foible.differing.questions import realism_of
+
+    print(*realism_lines(realism_of(seen, domain, data)), sep="\n")
 
 
 def _selector(seen: Any, domain: str, quiet: bool) -> None:

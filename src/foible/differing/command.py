@@ -128,14 +128,19 @@ def difference(
     )
 
 
+GUIDES = ({}, {"objective": {"use": "between", "guide": RIVAL}}, {"search": {"use": "nsga2"}})
+
+
 def assembled(recipe: Recipe) -> Campaign:
-    """The campaign; with `nsga2` in place of `frontier` where A lends no gradients and the search was not chosen."""
-    try:
-        return assemble(recipe)
-    except RecipeError as error:
-        if "follows gradients" not in error.message or recipe.search != Part(use="frontier"):
-            raise
-        return assemble(load_recipe(recipe, {"search": {"use": "nsga2"}}))
+    """The campaign; where A lends no gradients and the search was not chosen, led by B's, or with `nsga2`."""
+    chosen = recipe.search != Part(use="frontier")
+    for changes in GUIDES:
+        try:
+            return assemble(load_recipe(recipe, changes) if changes else recipe)
+        except RecipeError as error:
+            if chosen or "follows gradients" not in error.message or changes is GUIDES[-1]:
+                raise
+    raise AssertionError("unreachable")
 
 
 def loaded(models: Models, domain: str, data: str | None) -> Any:

@@ -15,6 +15,7 @@ from foible.differing.several import Together
 from foible.differing.variety import NEAR, Variety
 from foible.metrics.rates import Rate
 from foible.plain import plain
+from foible.training.realism import Realism
 
 MOST = 8  # regions and classes listed
 
@@ -35,6 +36,13 @@ def variety_lines(variety: Variety) -> list[str]:
             f"geometric {variety.published.geometric:.1f} (large for nearly equal images too)"
         )
     return lines
+
+
+def realism_lines(seen: Realism) -> list[str]:
+    """How far they are from real images, as a set."""
+    return [
+        f"FID {seen.fid:.2f}, KID {seen.kid:.4f} of {seen.made} disagreements against {seen.real} real images ({seen.extractor})"
+    ]
 
 
 def growth_lines(curves: Sequence[Growth]) -> list[str]:

@@ -23,6 +23,7 @@ from foible.errors import ModelError, RecipeError
 from foible.store import open_run
 from foible.survey.make import Survey, make_survey
 from foible.training.features import Features, features_for
+from foible.training.realism import Realism, feature_distance
 from foible.types import Images
 from foible.zoo import entries
 
@@ -84,6 +85,15 @@ def _features(images: Images, domain: str) -> tuple[Tensor, str]:
         return flat(images), "pixels"
     with torch.inference_mode():
         return torch.cat([extract(some) for some in images.split(TOGETHER)]), extract.name
+
+
+def realism_of(difference: Difference, domain: str, data: str | None = None) -> Realism:
+    """FID and KID of the disagreements against as many real images, in features that are named."""
+    real = real_images(load_domain(domain), data)
+    count = min(len(difference.images), len(real.labels))
+    rows = torch.linspace(0, len(real.labels) - 1, count).long()
+    made, name = _features(difference.images, domain)
+    return feature_distance(_features(real.images(rows), domain)[0], made, name)
 
 
 def survey_of(difference: Difference, count: int, page: Path, data: str | None = None) -> Survey:

@@ -6,8 +6,9 @@ Counting disagreements alone rewards a search that finds one and copies it. Thes
   differences; 1 is black against white);
 - label pairs: how many equally frequent pairs (A's answer, B's answer) would be as diverse;
 - how far the nearest other disagreement is;
-- the log-volume that they span in the pixels (the larger, the more different; minus infinity where some depend on each other);
-- FID and KID against real images, in features that are named.
+- the log-volume that they span in the pixels (the larger, the more different; minus infinity where some depend on each other).
+
+FID and KID against real images are asked for apart (`questions.py`): they need a network.
 
 What was published for DiffGAN (Shannon's entropy of all pixels, the absolute log-determinant) is given with `published`,
 for comparison with its tables alone: it measures how many pixels are lit, and calls nearly equal images diverse.
