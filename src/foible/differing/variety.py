@@ -94,7 +94,7 @@ def variety(images: Images, answers: Answers, published: bool = False, seed: int
 def flat(images: Images) -> Tensor:
     """Images as vectors whose Euclidean distance is the root mean square of the pixels' differences."""
     rows = images.flatten(1)
-    return rows / max(1, rows.shape[1]) ** 0.5
+    return rows / math.sqrt(max(1, rows.shape[1]))
 
 
 def _published(images: Images) -> Published:

@@ -189,15 +189,11 @@ class MutationQueue:
 
     def _join(self, state: State, lane: int, parent: int, source: int, latent: Tensor, sure: float) -> None:
         place = self.seeds + int(state["joined"][lane]) % self.room
-        values = {
-            "queue": latent,
-            "source": source,
-            "depth": state["depth"][lane, parent] + 1,
-            "chosen": 0,
-            "sure": sure,
-        }
-        for name, value in values.items():
-            state[name][lane, place] = value
+        state["queue"][lane, place] = latent
+        state["source"][lane, place] = source
+        state["depth"][lane, place] = state["depth"][lane, parent] + 1
+        state["chosen"][lane, place] = 0
+        state["sure"][lane, place] = sure
         state["joined"][lane] += 1
 
     def _remember(self, state: State, lane: int, prints: Tensor) -> None:
@@ -212,7 +208,7 @@ class MutationQueue:
         weight = weight.masked_fill(source < 0, 0)
         weight = weight.masked_fill(rests, 0) if bool((weight.masked_fill(rests, 0) > 0).any()) else weight
         point = torch.rand((), generator=rng) * weight.double().sum()
-        entry = min(int((weight.double().cumsum(0) <= point).sum()), len(weight) - 1)
+        entry = min(int((weight.double().cumsum(0) <= point).sum()), int(weight.nonzero()[-1, 0]))
         return entry, _metropolis(state, lane, rng)
 
     def _mutant(self, parent: Tensor, mutation: int, space: LatentSpace, rng: Rng) -> Tensor:
@@ -229,8 +225,9 @@ class MutationQueue:
         label = lanes.starts.labels[lane, source].expand(len(made) + 1)
         with torch.inference_mode():
             images = torch.cat([lanes.starts.latents[lane, source][None], made])
-            scores = _gate(self.gate).realness(images, label)
-        return (scores[1:] >= scores[0]).clone()
+            scores: Tensor = _gate(self.gate).realness(images, label)
+            passes = scores[1:] >= scores[0]
+        return passes.clone()
 
 
 def _metropolis(state: State, lane: int, rng: Rng) -> int:

@@ -124,13 +124,13 @@ def blacken(image: Tensor, rng: Rng) -> Tensor:
 
 def noise(image: Tensor, rng: Rng) -> Tensor:
     """Added to every pixel by itself; at most one and a half of 255 grey levels strong."""
-    spread = GAUSSIAN[one_of(len(GAUSSIAN), rng)] ** 0.5 / 255
+    spread = math.sqrt(GAUSSIAN[one_of(len(GAUSSIAN), rng)]) / 255
     return image + spread * torch.randn(image.shape, generator=rng)
 
 
 def speckle(image: Tensor, rng: Rng) -> Tensor:
     """Every pixel by a factor of its own."""
-    spread = SPECKLE[one_of(len(SPECKLE), rng)] ** 0.5
+    spread = math.sqrt(SPECKLE[one_of(len(SPECKLE), rng)])
     return image * (1 + spread * torch.randn(image.shape, generator=rng))
 
 
