@@ -128,7 +128,7 @@ def difference(
     )
 
 
-GUIDES = ({}, {"objective": {"use": "between", "guide": RIVAL}}, {"search": {"use": "nsga2"}})
+GUIDES: tuple[dict[str, Any], ...] = ({}, {"objective": {"use": "between", "guide": RIVAL}}, {"search": {"use": "nsga2"}})
 
 
 def assembled(recipe: Recipe) -> Campaign:
