@@ -1,6 +1,6 @@
 """The pairs of models that differences are looked for between, trained here where the zoo has none.
 
-Three LeNet-5s on MNIST, two epochs each in batches of 32: by plain gradient descent (rate 0.01), by Adam (rate 0.001), and by
+Three LeNet-5s on MNIST, one epoch each in batches of 32: by plain gradient descent (rate 0.01), by Adam (rate 0.001), and by
 Adam on the first half of the training images. They are made once, into a folder.
 """
 
@@ -17,7 +17,7 @@ from foible.domains import load_domain, real_images
 from foible.registry import build
 from foible.zoo.files import Header, save_model
 
-EPOCHS, BATCH = 2, 32
+EPOCHS, BATCH = 1, 32
 MADE: dict[str, tuple[Callable[[Any], torch.optim.Optimizer], int]] = {
     "sgd": (lambda p: torch.optim.SGD(p, lr=0.01), 60_000),
     "adam": (lambda p: torch.optim.Adam(p, lr=1e-3), 60_000),
