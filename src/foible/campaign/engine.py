@@ -26,7 +26,6 @@ from foible.errors import RecipeError
 from foible.protocols import Lanes, Remembers, Shares
 from foible.types import TESTED, Arm, Feedback, Outcome, Proposal, Starts, State, Status
 
-
 PATIENCE = 1.0  # seconds that a failure may wait for others to be confirmed with it
 
 
