@@ -44,10 +44,15 @@ def metric_names() -> dict[str, None]:
 
 def _arm_metrics(arm: ArmSummary) -> dict[str, int | float | None]:
     accepted, failures, confirmed = (_rate(arm.stage(name)) for name in ("accepted", "failures", "confirmed"))
+    judged = arm.stage("recognised")  # None where nobody judged the origins
+    recognised = judged or accepted
     return {
         "attempts": arm.attempts,
+        "recognised": recognised.count,
+        "recognised_rate": recognised.share,
         "accepted": accepted.count,
-        "acceptance_rate": accepted.share,
+        "acceptance_rate": accepted.count / arm.attempts if arm.attempts else None,
+        "valid_origins_rate": accepted.share if judged else None,
         "failures": failures.count,
         "confirmed": confirmed.count,
         "findings": arm.findings,

@@ -53,8 +53,9 @@ def summarise(run: Run) -> Summary:
     """Summarise a run, finished or not; an attempt that has not ended is in no number."""
     outcomes, findings = _read(run, Arm.SEARCH)
     rivals, rival_findings = _read(run, Arm.BASELINE)
-    search = arm_summary(outcomes, findings, read_answers(run.layout))
-    baseline = arm_summary(rivals, rival_findings) if rivals else None
+    judged = run.manifest.recipe.get("origins") == "judged"
+    search = arm_summary(outcomes, findings, read_answers(run.layout), judged)
+    baseline = arm_summary(rivals, rival_findings, judged=judged) if rivals else None
     comparison = paired(outcomes, rivals) if rivals else None
     facts = run_facts(run)
     return Summary(
@@ -89,7 +90,7 @@ def _classes(names: Sequence[str], outcomes: Sequence[Outcome], first: Mapping[i
         by_label[outcome.label].append(outcome)
     rows = []
     for label, mine in sorted(by_label.items()):
-        accepted = sum(o.status is not Status.REJECTED for o in mine)
+        accepted = sum(o.accepted for o in mine)
         found = [first.get(o.attempt, o.evaluations) for o in mine if o.status is Status.FOUND]
         rows.append(
             ClassRow(
@@ -111,7 +112,8 @@ def _headline(facts: RunFacts, search: ArmSummary, comparison: Paired | None) ->
         return (
             f"No origin has been searched yet, of {plural(facts.attempts_planned, 'attempt')} planned."
             if search.attempts == 0
-            else f"None of {plural(search.attempts, 'attempt')} gave an origin that {facts.classifier} gets right."
+            else f"None of {plural(search.attempts, 'attempt')} gave an origin that {facts.classifier} gets right"
+            + (" and the validators call valid with its label." if search.stage("recognised") else ".")
         )
     text = (
         f"From {of(confirmed)} starting images that {facts.classifier} gets right, the {facts.search} search reached a "
