@@ -25,7 +25,7 @@ from foible.errors import DataError, RecipeError
 from foible.images import to_bytes, to_images
 from foible.objectives.margin import margin
 from foible.protocols import Encoder, Populous, prefers_real
-from foible.types import TESTED, Arm, Latents, Outcome, Starts, Status
+from foible.types import TESTED, About, Arm, Latents, Outcome, Starts, Status
 
 BATCH = 64  # origins drawn at a time
 
@@ -107,7 +107,7 @@ class StartQueue:
         rows = right.nonzero()[:, 0]
         if self.campaign.recipe.origins == "any" or len(rows) == 0:
             return right
-        about = None if self.campaign.oracle.expects else "image"
+        about: About | None = None if self.campaign.oracle.expects else "image"
         said = counting(self.campaign.validators, shown.images[rows], labels[rows], about)
         return right.index_put((rows,), said)
 
