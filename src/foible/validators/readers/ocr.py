@@ -100,9 +100,11 @@ class Fifth(Recogniser):
 
 
 def drawn_like(name: str) -> str:
-    """The characters by which a class can be seen: its own in both cases, and for a digit those drawn like it."""
+    """The characters by which a class can be seen: its own in both cases, and between digits and letters those drawn like it."""
     first = name[:1]
-    return "".join(dict.fromkeys((first, first.lower(), first.upper(), *ALIKE.get(name, ""))))
+    own = (first, first.lower(), first.upper())
+    digits = (digit for digit, letters in ALIKE.items() if set(own) & set(letters))
+    return "".join(dict.fromkeys((*own, *ALIKE.get(name, ""), *digits)))
 
 
 def shown(images: Images) -> Images:
