@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from foible.classifiers.scopes import scope_of
 from foible.coverage import Criterion, Profile, load_profile, save_profile
 from foible.coverage.activation import NC
 from foible.coverage.scope import Unit, Where
@@ -15,7 +16,6 @@ from foible.coverage.sections import KMNC
 from foible.domains import load_domain, real_images
 from foible.errors import RecipeError, did_you_mean
 from foible.files import write_whole
-from foible.measuring.layers import scope_of
 from foible.measuring.measure import Criteria, cover, criteria_of, profiled
 from foible.measuring.page import write_coverage_page
 from foible.measuring.prioritise import Orders, prioritised, write_orders
