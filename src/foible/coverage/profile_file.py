@@ -53,8 +53,8 @@ def from_tensors(tensors: Mapping[str, Tensor]) -> Profile:
     scope = facts["scope"]
     scope |= {name: tuple(scope[name]) for name in ("layers", "widths", "trace")}
     scope["bounds"] = tuple(tuple(pair) for pair in scope["bounds"])
-    said = {name: facts[name] for name in ("keep", "model", "source")}
-    return Profile(Scope(**scope), moments=parts["moments"], classes=parts.get("classes"), **plain, **said)
+    said: dict[str, Any] = {**plain, **{name: facts[name] for name in ("keep", "model", "source")}}
+    return Profile(Scope(**scope), moments=parts["moments"], classes=parts.get("classes"), **said)
 
 
 def save_profile(profile: Profile, path: Path) -> Path:

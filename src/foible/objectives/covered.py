@@ -1,7 +1,7 @@
 """What a coverage-guided run shares: profiles of its classifiers, what is covered, and what was given up.
 
 Names: `ROLE.profile.NAME` (fitted once), `ROLE.covered.NAME` (the memory of the criterion), `ROLE.given_up` (how many searches
-gave up each obligation), `ROLE.times` and `ROLE.weights` for the published ways of choosing units.
+gave up each obligation), `ROLE.met` (how many aims were met), `ROLE.times` and `ROLE.weights` for the published ways of choosing units.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ def start_books(plan: Covering, setting: Setting) -> State:
         mine = {f"profile.{name}": value for name, value in as_tensors(profile).items()}
         mine |= {f"covered.{name}": value for name, value in criterion.empty().items()}
         mine["given_up"] = torch.zeros(criterion.numbers, dtype=torch.int32)
+        mine["met"] = torch.zeros(1, dtype=torch.int64)
         if plan.chooses in BY_COUNT:
             mine["times"] = torch.zeros(criterion.numbers, dtype=torch.int64)
         if plan.chooses == "heavy":
@@ -134,6 +135,7 @@ class Books:
                         times[torch.from_numpy(hit)] += 1
             now |= {f"{role}.covered.{name}": value for name, value in state.items()}
             now[f"{role}.given_up"] = given_up
+            now[f"{role}.met"] = shared[f"{role}.met"] + mine["met"].sum()
             if times is not None:
                 now[f"{role}.times"] = times
         return now

@@ -22,13 +22,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, cast
 
 import torch
 from torch import Tensor
 
 from foible.classifiers.watched import HIGH, LOW, UNITS, WATCHED, Watched
 from foible.coverage import Batch, Criterion
+from foible.coverage.criterion import How
 from foible.coverage.scope import Unit, Where
 from foible.errors import RecipeError, did_you_mean
 from foible.objectives import lane_notes
@@ -198,7 +199,7 @@ class Covering:
             barred = lane_notes.barred(memory["left"], criterion.numbers)
             barred |= evaluation.shared[f"{role}.given_up"] >= self.tries
             salt = memory["salt"] + memory["turn"]
-            new = criterion.aim(batch, self.count, self.chooses, salt, state, barred)
+            new = criterion.aim(batch, self.count, cast(How, self.chooses), salt, state, barred)
         return torch.where(fresh[:, None], new, old)
 
     def _gain(self, evaluation: Evaluation) -> Tensor:

@@ -29,7 +29,8 @@ def radius_of(space: LatentSpace, norm: Norm, radius: float | None) -> float:
 def unit(directions: Tensor) -> Tensor:
     """Each row (N, ...) as a vector of length 1; nothing stays nothing."""
     rows = directions.flatten(1)
-    return (rows / rows.norm(dim=1, keepdim=True).clamp_min(TINY)).view_as(directions)
+    lengths: Tensor = torch.linalg.vector_norm(rows, dim=1, keepdim=True)
+    return (rows / lengths.clamp_min(TINY)).view_as(directions)
 
 
 def along(directions: Tensor, norm: Norm) -> Tensor:
@@ -46,7 +47,7 @@ def projected(latents: Latents, origins: Latents, space: LatentSpace, norm: Norm
     if norm == "linf":
         away = away.clamp(-radius, radius)
     else:
-        length = away.flatten(1).norm(dim=1).clamp_min(TINY)
+        length = torch.linalg.vector_norm(away.flatten(1), dim=1).clamp_min(TINY)
         away = away * (radius / length).clamp_max(1).view(-1, *[1] * (away.ndim - 1))
     return space.clamp(origins + away).mul(GRID).round().div(GRID)
 

@@ -45,8 +45,8 @@ def allowed(directions: Tensor, constraint: Constraint, lanes: Lanes, steps: Ten
     mask = patches(directions.shape[1:], SIDES[constraint], lanes, address)
     if constraint == "occlusion":
         return directions * mask
-    inside = (directions * mask).sum((1, 2, 3), keepdim=True)
-    return -mask.expand_as(directions) * (inside < 0)
+    dark = (directions * mask).sum((1, 2, 3), keepdim=True) < 0
+    return torch.where(dark, -mask, 0.0).expand_as(directions)
 
 
 def patches(shape: tuple[int, ...], side: float, lanes: Lanes, address: Tensor) -> Tensor:
@@ -56,7 +56,6 @@ def patches(shape: tuple[int, ...], side: float, lanes: Lanes, address: Tensor) 
     corner = uniform(lanes.streams.each("patch", lanes.attempts, address), (2,))
     top, left = (corner * torch.tensor([height - tall + 1, width - wide + 1])).long().T[:, :, None]
     rows, columns = torch.arange(height), torch.arange(width)
-    inside = ((rows >= top) & (rows < top + tall))[:, :, None] & ((columns >= left) & (columns < left + wide))[
-        :, None, :
-    ]
-    return inside[:, None].float()
+    across = (columns >= left) & (columns < left + wide)
+    down: Tensor = (rows >= top) & (rows < top + tall)
+    return (down[:, None, :, None] & across[:, None, None, :]).float()
