@@ -57,5 +57,6 @@ def patches(shape: tuple[int, ...], side: float, lanes: Lanes, address: Tensor) 
     top, left = (corner * torch.tensor([height - tall + 1, width - wide + 1])).long().T[:, :, None]
     rows, columns = torch.arange(height), torch.arange(width)
     across = (columns >= left) & (columns < left + wide)
-    down: Tensor = (rows >= top) & (rows < top + tall)
-    return (down[:, None, :, None] & across[:, None, None, :]).float()
+    down = (rows >= top) & (rows < top + tall)
+    inside: Tensor = down[:, None, :, None] & across[:, None, None, :]
+    return inside.float()
