@@ -183,3 +183,31 @@ def test_a_run_says_what_a_model_does_not_show(toy_images, tmp_path):
     objective = {"use": "covering", "criterion": "kmnc", "settings": {"k": 10**9}}
     with pytest.raises(RecipeError, match="more than 1,024 MB"):
         foible.run(toy_recipe(toy_images, **guided, objective=objective), tmp_path / "cap")
+
+
+def test_coverage_is_the_second_axis_of_an_archive(toy_images, tmp_path):
+    """A population bred towards failures and towards what the run has not covered: each failure says what it adds."""
+    objective = {
+        "use": "covering",
+        "criterion": "kmnc",
+        "chooses": "gain",
+        "remembers": "failures",
+        "settings": {"k": 20},
+    }
+    recipe = toy_recipe(
+        toy_images,
+        search={"use": "nsga2", "population": 6, "look": [1, 6, 6]},
+        objective=objective,
+        oracle="misclassified",
+        attempts=2,
+        wave=1,
+        budget={"evaluations": 60},
+        baseline={"attempts": 0},
+        validators=[],
+    )
+    run = foible.run(recipe, tmp_path / "run")
+    gains = [-f.measures["uncovered"] for f in run.findings()]
+    assert gains and max(gains) > 0 and all(0 <= gain < 3 / 60 + 1e-5 for gain in gains), (
+        "three units, twenty sections each"
+    )
+    assert bool(run.shared()["tested.covered.covered"].any())

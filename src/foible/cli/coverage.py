@@ -25,7 +25,7 @@ def coverage(
     runs: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Runs to measure: their origins, and these with the failures. Repeatable.", show_default=False
+            help="A run to measure: its failures with their origins, and these alone. Repeatable.", show_default=False
         ),
     ] = None,
     data: Data = None,

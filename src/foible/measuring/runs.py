@@ -1,4 +1,4 @@
-"""What runs cover: the origins of their failures, and those with the failures; the cross-coverage matrix of several runs."""
+"""What runs cover: failures with their origins, and the origins alone; of several runs, the cross-coverage matrix."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from foible.store import Run, open_run
 
 
 def run_suites(folders: Sequence[Path], domain: Domain) -> list[Suite]:
-    """Of each run the origins of its failures, and then these with the failures."""
+    """Of each run its failures with their origins, and then these origins alone."""
     suites = []
     for folder in folders:
         run = open_run(folder)
@@ -27,8 +27,9 @@ def run_suites(folders: Sequence[Path], domain: Domain) -> list[Suite]:
         count = len(run.index())
         if not count:
             raise DataError(f"run '{folder}' has no failures to measure", "leave it out")
-        suites.append(Suite(f"{run.name}: origins", f"{count:,} origins of {folder}", partial(_images, run, False)))
-        suites.append(Suite(run.name, f"the same and {count:,} failures", partial(_images, run, True)))
+        whole = f"{count:,} failures of {folder}, and their origins"
+        suites.append(Suite(run.name, whole, partial(_images, run, True)))
+        suites.append(Suite(f"{run.name}: origins", f"{count:,} origins", partial(_images, run, False)))
     return suites
 
 

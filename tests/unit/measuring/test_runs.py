@@ -31,8 +31,8 @@ def test_every_run_is_scored_under_every_criterion(guided):
     images, runs = guided
     outcome = measure(Request(MODEL, str(images), runs=runs, criteria=("nc", "kmnc", "nlc"), layers=("bars",)))
     suites = outcome.measurement.suites
-    assert [s.name for s in suites] == ["guided: origins", "guided", "plain: origins", "plain", "control"]
-    for origins, whole in zip(suites[0:4:2], suites[1:4:2], strict=True):
+    assert [s.name for s in suites] == ["guided", "guided: origins", "plain", "plain: origins", "control"]
+    for whole, origins in zip(suites[0:4:2], suites[1:4:2], strict=True):
         assert whole.inputs == 2 * origins.inputs
         assert all(w.covered >= o.covered for o, w in zip(origins.criteria[:2], whole.criteria[:2], strict=True))
     lines = aims_text(runs)
