@@ -9,6 +9,7 @@ import time
 
 from foible import run
 from foible.store import open_run
+from foible.testing import toys
 from foible.types import Status
 
 from .conftest import contents
@@ -18,7 +19,10 @@ KILLS = 4
 
 def test_killed_again_and_again(toy_file, tmp_path):
     recipe = toy_file(
-        attempts=240, budget={"evaluations": 3000}, engine={"chunk": 16, "lanes": 24, "checkpoint_seconds": 0.05}
+        attempts=240,
+        budget={"evaluations": 3000},
+        engine={"chunk": 16, "lanes": 24, "checkpoint_seconds": 0.05},
+        validators=[{"use": f"{toys.__file__}:ToyJudge", "darkest": 0.45}],
     )
     run(recipe, tmp_path / "whole")
     dice, killed = random.Random(0), 0
@@ -35,7 +39,8 @@ def test_killed_again_and_again(toy_file, tmp_path):
     assert unfinished > 0, "there is something left to do"
     assert run(recipe, tmp_path / "killed").state == "complete"
     assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
-    assert open_run(tmp_path / "whole").counts()[Status.FOUND] > 100
+    counts = open_run(tmp_path / "whole").counts()
+    assert counts[Status.FOUND] > 100 and counts[Status.REFUSED] > 10
 
 
 def wait_for_writing(database, process):
