@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from foible.cli.model_options import about_models
-from foible.cli.options import Attempts, Data, FailIf, Out, Quiet, Seed, Set, recipe_changes
+from foible.cli.options import Attempts, Data, FailIf, Origins, Out, Quiet, Seed, Set, recipe_changes
 from foible.cli.run import run_recipe
 from foible.cli.terminal import tell
 from foible.errors import RecipeError
@@ -32,6 +32,7 @@ def test(
     settings: dict[str, Any],
     attempts: Attempts = None,
     seed: Seed = None,
+    origins: Origins = None,
     set_: Set = None,
     out: Out = None,
     look: Annotated[bool, typer.Option("--look", help="Only load and probe it; search nothing.")] = False,
@@ -53,7 +54,8 @@ def test(
         "classifier": {"use": model, **settings},
     }
     recipe = load_recipe(
-        {"name": f"test-{stem(model)}", **facts}, recipe_changes(set_, attempts=attempts, seed=seed, data=data)
+        {"name": f"test-{stem(model)}", **facts},
+        recipe_changes(set_, attempts=attempts, seed=seed, data=data, origins=origins),
     )
     return run_recipe(recipe, out, fail_if, quiet, announce=lambda campaign: _say(campaign.classifier))
 

@@ -77,7 +77,7 @@ def diff_recipe(models: Models, domain: str, generator: str, changes: Mapping[st
         "generator": generator,
         "classifier": dict(models.a),
         "classifiers": rivals,
-        "oracle": {"use": "disagree", "rivals": list(rivals)},
+        "oracle": {"use": "disagree", "among": [TESTED, *rivals]},
         "search": {"use": "frontier"},
         "baseline": {"attempts": 0},
     }
@@ -128,7 +128,11 @@ def difference(
     )
 
 
-GUIDES: tuple[dict[str, Any], ...] = ({}, {"objective": {"use": "between", "guide": RIVAL}}, {"search": {"use": "nsga2"}})
+GUIDES: tuple[dict[str, Any], ...] = (
+    {},
+    {"objective": {"use": "between", "guide": RIVAL}},
+    {"search": {"use": "nsga2"}},
+)
 
 
 def assembled(recipe: Recipe) -> Campaign:

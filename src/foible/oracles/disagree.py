@@ -1,38 +1,44 @@
-"""A failure is an image on which classifiers disagree; nobody's answer is expected."""
+"""A failure is an image on which two classifiers disagree; nobody's answer is expected."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from foible.objectives.divergence import named_rivals
+from foible.errors import RecipeError
 from foible.types import RIVAL, TESTED, Evaluation
 
 
 @dataclass(frozen=True)
 class Disagree:
-    """The tested classifier and a rival name different classes.
+    """The tested classifier and its rival name different classes, or any two of several classifiers.
 
     Args:
-        rivals: the roles of the others; more than one: any of them may differ.
+        among: the roles that are asked.
     """
 
-    rivals: tuple[str, ...] = (RIVAL,)
-
-    expects: ClassVar[bool] = False
+    among: tuple[str, ...] = (TESTED, RIVAL)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rivals", named_rivals("oracle disagree", self.rivals))
+        object.__setattr__(self, "among", tuple(self.among))
+        if len(set(self.among)) < 2:
+            raise RecipeError(
+                f"oracle disagree: among {list(self.among)} nobody can disagree", "name two roles or more"
+            )
 
     @property
     def reads(self) -> tuple[str, ...]:
         """All of them."""
-        return (TESTED, *self.rivals)
+        return self.among
+
+    @property
+    def expects(self) -> bool:
+        """No answer is."""
+        return False
 
     def __call__(self, evaluation: Evaluation) -> Tensor:
         """True per candidate (N,)."""
-        named = evaluation.outputs[TESTED].argmax(1)
-        return torch.stack([evaluation.outputs[r].argmax(1) != named for r in self.rivals]).any(0)
+        said = torch.stack([evaluation.outputs[role].argmax(1) for role in self.among])
+        return (said != said[0]).any(0)
