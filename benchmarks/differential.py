@@ -55,7 +55,7 @@ def cell(pair: str, search: str, seed: int, generator: str, folder: Path) -> dic
     recipe = {
         "domain": "mnist",
         "generator": generator,
-        "origins": "sampled",
+        "begins": "sampled",
         "classifier": a,
         "classifiers": {RIVAL: b},
         "seed": seed,

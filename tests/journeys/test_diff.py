@@ -32,7 +32,8 @@ class Picky:
     name = "picky"
 
     def __call__(self, images, labels):
-        return [(Verdict("picky", bool(label), 0.5),) for label in labels.tolist()]
+        bars = images.mean((1, 2)).unflatten(1, (3, 2)).mean(2).sort(1, descending=True).values
+        return [(Verdict("picky", bool(b[0] - b[1] > 0.1), 0.5),) for b in bars]
 """
 TOYS = Path(package.__file__).parent / "testing" / "toys.py"
 
