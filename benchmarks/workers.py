@@ -1,7 +1,8 @@
 """What Ray workers are worth, and the constants from which docs/scale.md works out large runs.
 
 Two workers of one thread against one such worker, on the same campaign, processes started and torch imported beforehand;
-the findings of both must be those of a serial run, bit for bit. Then: what the one process that writes can take.
+the findings must be the same, bit for bit. Beside it what the machine itself gives to two processes that run the bare
+networks without Ray: no scheduler can do better. Then: what the one process that writes can take.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import argparse
 import tempfile
 import time
 from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ import torch
 
 from foible.campaign import Campaign, assemble, load_recipe
 from foible.campaign import run as run_campaign
+from foible.campaign.estimate import evaluations_per_second
 from foible.campaign.events import Ended, Found
 from foible.campaign.recorder import Recorder
 from foible.campaign.workers import workers_of
@@ -42,6 +45,25 @@ def timed(attempts: int, workers: int, folder: Path) -> dict[str, float]:
         run_campaign(whole, folder / f"{workers}", workers=hands)
         end = time.perf_counter()
         return {"start": ready - begin, "run": end - ready, "own": time.process_time() - own}
+
+
+def bare(seconds: float, told: Any) -> None:
+    """Evaluations per second of the bare networks in this process."""
+    torch.set_num_threads(1)
+    told.put(evaluations_per_second(campaign(1, 0), seconds))
+
+
+def machine(processes: int, seconds: float = 6.0) -> float:
+    """What so many processes reach together."""
+    context = get_context("spawn")
+    told = context.Queue()
+    started = [context.Process(target=bare, args=(seconds, told)) for _ in range(processes)]
+    for process in started:
+        process.start()
+    rates = [told.get() for _ in started]
+    for process in started:
+        process.join()
+    return sum(rates)
 
 
 def found(run: Run) -> list[tuple[Any, ...]]:
@@ -84,6 +106,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         times = {workers: timed(asked.attempts, workers, folder) for workers in (1, 2)}
+        alone, together = machine(1), machine(2)
         runs = {workers: open_run(folder / f"{workers}") for workers in times}
         assert found(runs[1]) == found(runs[2])
         evaluations = sum(o.evaluations for o in runs[1].outcomes())
@@ -93,6 +116,8 @@ def main() -> None:
             "evaluations": evaluations,
             "seconds": {f"{n} workers": {k: round(v, 2) for k, v in t.items()} for n, t in times.items()},
             "two_against_one": round(times[1]["run"] / times[2]["run"], 3),
+            "machine_two_against_one": round(together / alone, 3),
+            "machine_evaluations_per_second": [round(alone), round(together)],
             "recorder": recorded(runs[1], folder / "recorded", asked.findings),
         }
         write("workers", figures)

@@ -109,5 +109,5 @@ class Dealer:
 def folded(events: Sequence[Event]) -> list[Event]:
     """What happened in several rounds as if in one: the rounds' costs added up, the searches under way as they are now."""
     rounds = [event for event in events if isinstance(event, Round)]
-    others = [event for event in events if not isinstance(event, Round)]
+    others: list[Event] = [event for event in events if not isinstance(event, Round)]
     return [*others, replace(rounds[-1], evaluations=sum(r.evaluations for r in rounds))] if rounds else others
