@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import nullcontext
 from pathlib import Path
 
 import torch
@@ -48,7 +47,7 @@ def run(campaign: Campaign, folder: Path, listen: Listener = lambda _: None, wor
         job = Job(campaign, writer.manifest.chunk, Packing(writer.manifest.packing), deadline)
         state = "failed"
         try:
-            with nullcontext(workers) if workers else workers_of(engine, threads) as hands:
+            with workers_of(engine, threads, workers) as hands:
                 for arm in campaign.searches:
                     _run_arm(job, arm, writer, hands, listen)
             state = "complete"

@@ -48,10 +48,10 @@ class Serial:
 
 
 @contextmanager
-def workers_of(engine: EngineTable, threads: int) -> Iterator[Workers]:
-    """Those that a recipe asks for, of so many threads each, for as long as they are needed."""
-    if not engine.workers:
-        yield Serial()
+def workers_of(engine: EngineTable, threads: int, there: Workers | None = None) -> Iterator[Workers]:
+    """Those that are there, or that a recipe asks for, of so many threads each, for as long as they are needed."""
+    if there or not engine.workers:
+        yield there or Serial()
         return
     from foible.campaign.over_ray import RayWorkers
 

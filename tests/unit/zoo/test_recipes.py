@@ -79,7 +79,7 @@ def test_descent_has_the_same_origins_and_budget_and_ends_as_it_does_elsewhere()
     descent, genetic = load_recipe("gift-mnist-vae-descent"), load_recipe("gift-mnist-vae-low")
     assert descent.search.use == "descent" and descent.search.parameters == {}
     assert (descent.budget, descent.attempts, descent.seed) == (genetic.budget, genetic.attempts, genetic.seed)
-    assert not {"ends", "objective", "keeps"} & descent.model_fields_set, "left to what the search suggests"
+    assert descent.ends == "never" and not {"objective", "keeps"} & descent.model_fields_set, "as descent suggests"
 
 
 @pytest.mark.parametrize("cell", PUBLISHED)
