@@ -49,7 +49,8 @@ class Worker:
     """Lives in a process of its own: keeps the models of one job, and runs pieces of it."""
 
     def __init__(self) -> None:
-        self.key, self.job = "", None
+        self.key = ""
+        self.job: Job | None = None
 
     def run(self, key: str, order: list[Any], shard: Shard, shared: list[Any], seconds: float) -> Iterator[list[Event]]:
         """Run a piece and stream what happens; order and shared memory come as references, fetched when needed.
