@@ -17,23 +17,20 @@ from typing import Any
 from foible.campaign import assemble, load_recipe, run
 from foible.metrics import rate
 from foible.store import open_run
-from foible.types import Arm, Status
+from foible.types import Arm
 from measure import seconds, write
 
 
-def counted(steers: bool, attempts: int, baseline: int, recipe: str) -> dict[str, Any]:
-    campaign = assemble(
-        load_recipe(
-            recipe, {"attempts": attempts, "baseline.attempts": baseline, "search.use": "genetic", "steers": steers}
-        )
-    )
+def counted(steers: bool, attempts: int, baseline: int, recipe: str, search: str) -> dict[str, Any]:
+    changes = {"attempts": attempts, "baseline.attempts": baseline, "search.use": search, "steers": steers}
+    campaign = assemble(load_recipe(recipe, changes))
     with tempfile.TemporaryDirectory() as folder:
         took = seconds(lambda: run(campaign, Path(folder) / "run"))
         opened = open_run(Path(folder) / "run")
         figures: dict[str, Any] = {"seconds": took}
         for arm in (Arm.SEARCH, Arm.BASELINE):
             outcomes, findings = list(opened.outcomes(arm)), list(opened.findings(arm))
-            accepted = sum(o.status is not Status.REJECTED for o in outcomes)
+            accepted = sum(o.accepted for o in outcomes)
             good = sum(all(v.accepted for v in f.verdicts) for f in findings)
             spent = sum(o.evaluations for o in outcomes)
             share = rate(good, accepted)
@@ -57,14 +54,16 @@ def counted(steers: bool, attempts: int, baseline: int, recipe: str) -> dict[str
 def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("--recipe", default="demo")
+    options.add_argument("--search", default="descent")
     options.add_argument("--attempts", type=int, default=24)
     options.add_argument("--baseline", type=int, default=8)
     chosen = options.parse_args()
     figures = {
-        name: counted(steers, chosen.attempts, chosen.baseline, chosen.recipe)
+        name: counted(steers, chosen.attempts, chosen.baseline, chosen.recipe, chosen.search)
         for name, steers in (("confirmed", False), ("counts", True))
     }
-    write("judge_in_search", figures | {"recipe": chosen.recipe, "attempts": chosen.attempts})
+    said = {"recipe": chosen.recipe, "search": chosen.search, "attempts": chosen.attempts}
+    write(f"judge_in_search_{chosen.search}", figures | said)
 
 
 if __name__ == "__main__":
