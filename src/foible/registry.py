@@ -117,7 +117,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "ssim": "foible.validators.ssim:SSIM",
         "human": "foible.validators.human:Human",
     },
-    "parts": {},  # of a report: see report/parts.py
+    "parts": {"differences": "foible.differing.page:parts"},  # of a report: see report/parts.py
     "readers": {
         "ppocr-v6": "foible.validators.readers.ocr:Sixth",
         "ppocr-v5": "foible.validators.readers.ocr:Fifth",
