@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 import foible
 from foible.borders.ambiguous import all_pairs, between, class_pair, diverse
+from foible.borders.confusion import confusion, stored_confusion
 from foible.borders.escapes import escapes
 from foible.borders.pages import as_facts, as_page, as_text
 from foible.cli.main import app
@@ -60,6 +61,16 @@ def test_the_verb_writes_page_and_facts(run, tmp_path):
     said = CliRunner().invoke(app, ["escapes", str(run.layout.folder), "--html", str(page), "--json", str(facts)])
     assert said.exit_code == 0 and "left to right" in said.output, said.output
     assert page.read_text().startswith("<!doctype html>") and len(json.loads(facts.read_text())["cells"]) == 6
+    assert "confusions on 12 images" in said.output and "On real images" in page.read_text()
+    assert json.loads(facts.read_text())["confusion"]["counts"] == [[4, 0, 0], [0, 4, 0], [0, 0, 4]]
+
+
+def test_the_confusion_matrix_is_counted_once_and_kept(run, monkeypatch):
+    counted = confusion(run)
+    monkeypatch.setattr("foible.borders.confusion.reassembled", None)
+    assert confusion(run) == counted and counted.share(0, 0) == 1.0 and counted.total == 12
+    (run.layout.folder / "confusion.json").write_text('{"source": "x", "counts": [[1]]}')
+    assert stored_confusion(run) is None, "not of these classes"
 
 
 def test_a_run_that_aims_at_nothing_and_limits_without_sense_are_refused(run, tmp_path):
@@ -121,3 +132,35 @@ def test_all_pairs_and_too_few(tmp_path):
 def test_bad_input_is_named(options, words, tmp_path):
     said = ambiguous(tmp_path, *(o.replace("TOYS", TOYS) for o in options))
     assert said.exit_code == 2 and words in said.output, said.output
+
+
+def test_a_pair_that_is_known_well_enough_gets_no_more_attempts(tmp_path):
+    """All escape, so that 20 of 20 (interval 16 points wide) are enough for 0.2 and a fifth wave is not begun."""
+    images = write_toy_images(tmp_path / "toys")
+    facts = toy_recipe(images, attempts=60, baseline={"attempts": 0}, validators=[], classes=["left", "middle"])
+    facts |= {"search": {"use": "shrink"}, "oracle": "targeted", "targets": ["right"], "narrow": {"width": 0.2}}
+    run = foible.run(facts, tmp_path / "run", steadiness=False)
+    matrix = escapes(run)
+    assert {pair: cell.escaped.total for pair, cell in matrix.cells.items()} == {(0, 2): 20, (1, 2): 20}
+    near = {"within": min(f.measures["l1"] for f in run.findings()) / 2}
+    again = foible.run(facts, tmp_path / "near", steadiness=False, narrow={"width": 0.2, **near})
+    assert {c.escaped.total for c in escapes(again).cells.values()} == {20}, "0 of 20 is as narrow as 20 of 20"
+    wide = foible.run(facts, tmp_path / "wide", steadiness=False, narrow={"width": 0.1})
+    assert {c.escaped.total for c in escapes(wide).cells.values()} == {30}, "35 would be needed: all 60 are used"
+
+
+def test_the_attempts_of_a_narrowed_run_do_not_depend_on_interruptions(tmp_path):
+    images = write_toy_images(tmp_path / "toys")
+    facts = toy_recipe(images, attempts=60, baseline={"attempts": 0}, validators=[], steadiness=False)
+    facts |= {"search": {"use": "shrink"}, "oracle": "targeted", "targets": list(CLASSES), "narrow": {"width": 0.4}}
+    whole = foible.run(facts, tmp_path / "whole")
+    stopped = foible.run(facts, tmp_path / "pieces", **{"budget.seconds": 1e-6})
+    assert stopped.state == "out of time"
+    pieces = foible.run(facts, tmp_path / "pieces", **{"engine.lanes": 9})
+    assert [(o.attempt, o.status) for o in pieces.outcomes()] == [(o.attempt, o.status) for o in whole.outcomes()]
+
+
+def test_narrow_without_targets_is_refused(tmp_path):
+    facts = toy_recipe(write_toy_images(tmp_path / "toys"), baseline={"attempts": 0}, validators=[], narrow={})
+    with pytest.raises(RecipeError, match="classes to aim at"):
+        foible.run(facts, tmp_path / "run")
