@@ -41,12 +41,7 @@ def polluted(labels: Tensor, pair: tuple[int, int], level: float, seed: int) -> 
 
 def cases() -> list[tuple[tuple[int, int], float, int]]:
     """Every network: the clean ones stand for all pairs and are listed once, under the first."""
-    return [
-        (pair, level, seed)
-        for seed in SEEDS
-        for level in LEVELS
-        for pair in (PAIRS if level else PAIRS[:1])
-    ]
+    return [(pair, level, seed) for seed in SEEDS for level in LEVELS for pair in (PAIRS if level else PAIRS[:1])]
 
 
 def model_path(folder: Path, pair: tuple[int, int], level: float, seed: int) -> Path:
@@ -73,7 +68,9 @@ def train(folder: Path, until: float) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         save_model(path, learner.header(), learner.tensors(data))
         np.save(path.with_suffix(".npy"), labels.numpy().astype(np.uint8))
-        print(path.name, f"{history.seconds:.1f} s", {k: round(v, 4) for k, v in history.epochs[-1].items()}, flush=True)
+        print(
+            path.name, f"{history.seconds:.1f} s", {k: round(v, 4) for k, v in history.epochs[-1].items()}, flush=True
+        )
 
 
 def main() -> None:
