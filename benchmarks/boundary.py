@@ -47,8 +47,10 @@ def go_on(domain: str, search: str, attempts: int, seconds: float, folder: Path)
 
 
 def figures(run: Run, origins: int) -> dict[str, Any]:
-    """Figures over the first so many accepted origins that have ended."""
-    ended = [o for o in run.outcomes() if o.status is not Status.REJECTED][:origins]
+    """Figures over the first so many accepted origins; of a run that goes on, those before the first unfinished attempt."""
+    outcomes = list(run.outcomes())
+    whole = [o for k, o in enumerate(outcomes) if o.attempt == k]  # searches that take long end out of order
+    ended = [o for o in whole if o.status is not Status.REJECTED][:origins]
     found = {f.attempt: f for f in run.findings()}
     mine = [found[o.attempt] for o in ended if o.attempt in found]
     rng = np.random.default_rng(0)

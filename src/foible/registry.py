@@ -76,6 +76,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "stand_in": "foible.objectives.stand_in:StandIn",
         "divergence": "foible.objectives.divergence:Divergence",
         "between": "foible.objectives.between:Between",
+        "surprise": "foible.objectives.surprise:Surprise",
     },
     "oracles": {
         "misclassified": "foible.oracles.misclassified:Misclassified",
@@ -83,9 +84,11 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "disagree": "foible.oracles.disagree:Disagree",
         "apart": "foible.oracles.apart:Apart",
         "oriented": "foible.oracles.oriented:Oriented",
+        "moved": "foible.oracles.moved:Moved",
     },
     "searches": {
         "boundary-genetic": "foible.searches.boundary_genetic:BoundaryGenetic",
+        "climb": "foible.searches.climb:Climb",
         "descent": "foible.searches.descent:Descent",
         "frontier": "foible.searches.frontier:Frontier",
         "genetic": "foible.searches.genetic:Genetic",

@@ -134,30 +134,29 @@ def test_bad_input_is_named(options, words, tmp_path):
     assert said.exit_code == 2 and words in said.output, said.output
 
 
+def narrowed(folder, **changes):
+    facts = toy_recipe(write_toy_images(folder / "toys"), baseline={"attempts": 0}, validators=[], steadiness=False)
+    facts |= {"search": {"use": "shrink", "gradients": True, "halvings": 1, "batch": 2}, "oracle": "targeted"}
+    return facts | changes
+
+
 def test_a_pair_that_is_known_well_enough_gets_no_more_attempts(tmp_path):
-    """All escape, so that 20 of 20 (interval 16 points wide) are enough for 0.2 and a fifth wave is not begun."""
-    images = write_toy_images(tmp_path / "toys")
-    facts = toy_recipe(images, attempts=60, baseline={"attempts": 0}, validators=[], classes=["left", "middle"])
-    facts |= {"search": {"use": "shrink"}, "oracle": "targeted", "targets": ["right"], "narrow": {"width": 0.2}}
-    run = foible.run(facts, tmp_path / "run", steadiness=False)
-    matrix = escapes(run)
-    assert {pair: cell.escaped.total for pair, cell in matrix.cells.items()} == {(0, 2): 20, (1, 2): 20}
-    near = {"within": min(f.measures["l1"] for f in run.findings()) / 2}
-    again = foible.run(facts, tmp_path / "near", steadiness=False, narrow={"width": 0.2, **near})
-    assert {c.escaped.total for c in escapes(again).cells.values()} == {20}, "0 of 20 is as narrow as 20 of 20"
-    wide = foible.run(facts, tmp_path / "wide", steadiness=False, narrow={"width": 0.1})
-    assert {c.escaped.total for c in escapes(wide).cells.values()} == {30}, "35 would be needed: all 60 are used"
+    """All escape: 10 of 10 have an interval 28 points wide, and 15 of 15 one of 20, so that 0.25 needs three waves."""
+    facts = narrowed(tmp_path, attempts=25, classes=["left"], targets=["right"], narrow={"width": 0.25})
+    matrix = escapes(foible.run(facts, tmp_path / "run"))
+    assert {pair: cell.escaped.total for pair, cell in matrix.cells.items()} == {(0, 2): 15}
+    none = foible.run(facts | {"narrow": {"width": 0.25, "within": 1e-6}}, tmp_path / "near")
+    assert escapes(none).cells[0, 2].escaped.total == 15, "0 of 15 is as narrow as 15 of 15"
 
 
 def test_the_attempts_of_a_narrowed_run_do_not_depend_on_interruptions(tmp_path):
-    images = write_toy_images(tmp_path / "toys")
-    facts = toy_recipe(images, attempts=60, baseline={"attempts": 0}, validators=[], steadiness=False)
-    facts |= {"search": {"use": "shrink"}, "oracle": "targeted", "targets": list(CLASSES), "narrow": {"width": 0.4}}
+    facts = narrowed(tmp_path, attempts=60, targets=list(CLASSES), narrow={"width": 0.5})
     whole = foible.run(facts, tmp_path / "whole")
     stopped = foible.run(facts, tmp_path / "pieces", **{"budget.seconds": 1e-6})
     assert stopped.state == "out of time"
     pieces = foible.run(facts, tmp_path / "pieces", **{"engine.lanes": 9})
-    assert [(o.attempt, o.status) for o in pieces.outcomes()] == [(o.attempt, o.status) for o in whole.outcomes()]
+    ends = [(o.attempt, o.status) for o in whole.outcomes()]
+    assert [(o.attempt, o.status) for o in pieces.outcomes()] == ends and len(ends) == 30
 
 
 def test_narrow_without_targets_is_refused(tmp_path):
