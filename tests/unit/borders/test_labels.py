@@ -33,7 +33,7 @@ def test_the_pair_that_escapes_more_than_in_the_twin_comes_first_and_all_pairs_a
     hard, easy = [96.0] * 2 + [math.inf] * 18, [8.0] * 18 + [math.inf] * 2
     twin = {(0, 1): hard, (0, 2): hard, (1, 2): easy}
     found = against_twin({(0, 1): easy, (0, 2): hard, (1, 2): easy}, twin, {(0, 1): 3.0})
-    assert [s.pair for s in found][0] == (0, 1) and [s.alarm for s in found] == [True, False, False]
+    assert found[0].pair == (0, 1) and [s.alarm for s in found] == [True, False, False]
     assert found[0].corrected == pytest.approx(3 * found[0].p) and found[0].expected == 0.1
     assert found[1].p > 0.5, "as many as the twin"
 
