@@ -9,10 +9,11 @@ Kang, Feldt, Yoo (SINVAD, TOSEM 2024), Fig. 2 and the authors' code.
 | T - LSA    | feedback.scores[:, 1]: what is missing, below 0 where it is too much              |
 | step       | state["step"]                                                                     |
 
-1. `batch` candidates r + step s N(0, I), s = 1/4, 1/2, 1, 2 or 4 times the space's own scale; the best is the next r if its
-   loss is lower. The next step is the one it was made with; if none is better, half of the last.
-2. Where the last move changed the surprise, the first candidate is on the line of that move, where the wanted surprise
-   would be if it changed evenly (the secant rule): a hill climber alone needs a round for every digit.
+1. `batch` candidates r + step s N(0, I), s = 1/4, 1/2, 1, 2 or 4 times the space's own scale,
+   every second one in a tenth of the coordinates alone; the best is the next r if its
+   loss is lower. The next step is the one it was made with; if none is better, 0.7 times the last.
+2. The first candidate is on the line between r and the one it took the place of (or the best that did not), where the
+   wanted surprise would be if it changed evenly (the secant rule): a hill climber alone needs a round for every digit.
 3. Done when the loss is at most `within`, or after `rounds` rounds.
 
 `compat` is the published sweep: coordinates in the order of their index, one candidate each, r + step g e_i with g ~ N(0, 1),
@@ -33,12 +34,18 @@ from torch import Tensor
 from foible.errors import RecipeError
 from foible.protocols import Lanes
 from foible.searches.descent import natural_scale, where, wide
-from foible.seeding import normal
+from foible.seeding import normal, uniform
 from foible.types import Feedback, Proposal, State
 
 SIZES = (0.25, 0.5, 1.0, 2.0, 4.0)
-FARTHEST = 4.0  # times the last move: how far the secant rule may go
+FARTHEST = 4.0  # times the length of the line: how far the secant rule may go
 SWEEPS = 3
+FEW = 0.1  # share of the coordinates that every second candidate changes
+SHORTER, LEAST, MOST = (
+    0.7,
+    0.05,
+    2.0,
+)  # the step after a round without progress, and its bounds: a hill may begin anywhere
 
 
 @dataclass(frozen=True)
@@ -101,6 +108,9 @@ class Climb:
             candidates[rows, (state["round"] - 1) % candidates.shape[1]] += single
             return Proposal(lanes.space.clamp(candidates.view_as(state["held"])), rows)
         noise = normal(streams, (self.batch, *lanes.space.shape)) * natural_scale(lanes.space)
+        share = max(FEW, 2 / lanes.origins[0].numel())
+        few = (torch.arange(self.batch) % 2 == 1).view(1, -1, *[1] * len(lanes.space.shape))
+        noise = torch.where(few & (uniform(streams, noise.shape[1:]) > share), 0.0, noise)
         around = state["held"][:, None] + wide(state["step"], noise) * self._sizes(noise) * noise
         around[:, 0] = where(state["round"] == 0, lanes.origins, self._on_the_line(state, around[:, 0]))
         rows = torch.arange(len(lanes)).repeat_interleave(self.batch)
@@ -113,14 +123,14 @@ class Climb:
         best, place = losses.min(1)
         rows = torch.arange(len(lanes))
         candidates = proposal.latents.unflatten(0, (len(lanes), each))[rows, place]
-        better = best < state["loss"]
+        better, first, lack = best < state["loss"], state["round"] == 0, lacks[rows, place]
         length = (candidates - state["held"]).flatten(1).abs().sum(1)
         after = state | {
             "held": where(better, candidates, state["held"]),
-            "last": where(better, state["held"], state["last"]),
+            "last": where(better, state["held"], candidates),
             "loss": torch.where(better, best, state["loss"]),
-            "lacked": torch.where(better, state["lacks"], state["lacked"]),
-            "lacks": torch.where(better, lacks[rows, place], state["lacks"]),
+            "lacked": torch.where(better & ~first, state["lacks"], torch.where(first, lacks[:, 0], lack)),
+            "lacks": torch.where(better, lack, state["lacks"]),
             "moved": state["moved"] + (better & (state["round"] > 0)),
             "length": state["length"] + torch.where(better & (state["round"] > 0), length, 0.0),
             "round": state["round"] + 1,
@@ -130,8 +140,8 @@ class Climb:
             return self._swept(after, near, lanes)
         size = torch.tensor(SIZES)[place % len(SIZES)]
         made = torch.where(place == 0, state["step"], state["step"] * size)  # the first is no step but a guess
-        step = torch.where(better, made, state["step"] / 2)
-        return after | {"step": step.clamp_min(1e-6), "done": near | (after["round"] >= self.rounds)}
+        step = torch.where(better, made, state["step"] * SHORTER)
+        return after | {"step": step.clamp(LEAST, MOST), "done": near | (after["round"] >= self.rounds)}
 
     def _swept(self, after: State, near: Tensor, lanes: Lanes) -> State:
         """At the end of a sweep: the next step, or the end."""
@@ -153,7 +163,7 @@ class Climb:
         return sizes.view(1, -1, *[1] * (noise.dim() - 2))
 
     def _on_the_line(self, state: State, otherwise: Tensor) -> Tensor:
-        """Where the wanted surprise would be on the line of the last move; `otherwise` where nothing has moved yet."""
+        """Where the wanted surprise would be on the line to the last other one; `otherwise` where the two are alike."""
         gained = state["lacked"] - state["lacks"]
         usable = gained.isfinite() & (gained != 0)
         ahead = torch.where(usable, state["lacks"] / torch.where(usable, gained, 1.0), 0.0).clamp(-FARTHEST, FARTHEST)
