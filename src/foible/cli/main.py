@@ -35,12 +35,14 @@ from foible.cli import (
     report,
     resume,
     run,
+    strip,
     survey,
     test,
     train,
     ui,
     zoo,
 )
+from foible.cli import map as activation_map
 from foible.cli.ask import commands
 from foible.cli.terminal import plain_streams
 from foible.errors import FoibleError
@@ -124,6 +126,7 @@ VERBS = (
     ambiguous.ambiguous,
     escapes.escapes,
     labels.labels,
+    strip.strip,
     ls.ls,
     resume.resume,
     replay.replay,
@@ -138,6 +141,7 @@ VERBS = (
 )
 for function in VERBS:
     app.command()(verb(function))
+app.command("map")(verb(activation_map.map_))
 
 surveys = typer.Typer(cls=survey.MakeByDefault, no_args_is_help=True, rich_markup_mode=None)
 for name, act in survey.VERBS.items():
