@@ -8,6 +8,7 @@ import sys
 import time
 
 from foible.store import open_run
+from foible.testing import toys
 from foible.types import Status
 
 from .conftest import contents
@@ -18,7 +19,10 @@ KILLS = 6
 
 def test_killed_again_and_again(toy_file, tmp_path):
     recipe = toy_file(
-        attempts=240, budget={"evaluations": 3000}, engine={"chunk": 16, "lanes": 24, "checkpoint_seconds": 0.05}
+        attempts=240,
+        budget={"evaluations": 3000},
+        engine={"chunk": 16, "lanes": 24, "checkpoint_seconds": 0.05},
+        validators=[{"use": f"{toys.__file__}:ToyJudge", "darkest": 0.45}],
     )
     whole = foible("run", recipe, "--out", tmp_path / "whole", "--quiet")
     assert whole.returncode == 0, whole.stderr
@@ -37,7 +41,8 @@ def test_killed_again_and_again(toy_file, tmp_path):
     last = foible("run", recipe, "--out", tmp_path / "killed", "--quiet")
     assert last.returncode == 0, last.stderr
     assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
-    assert open_run(tmp_path / "whole").counts()[Status.FOUND] > 100
+    counts = open_run(tmp_path / "whole").counts()
+    assert counts[Status.FOUND] > 100 and counts[Status.REFUSED] > 10
 
 
 def wait_for_writing(database, process):

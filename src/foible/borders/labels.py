@@ -83,7 +83,7 @@ def alarm_recipe(
         "ends": "first",
         "keeps": "best",
         "rank": "margin",
-        "origins": "real",
+        "begins": "real",
         "attempts": origins * len(about.classes) * (len(about.classes) - 1),
         "budget": {"evaluations": (TRIES + 1) * BATCH},
         "validators": [],

@@ -17,7 +17,7 @@ from foible.seeding import Streams
 from foible.testing.toys import ToyClassifier, ToyGenerator
 from foible.types import TESTED, Evaluation, Feedback, Latents, Proposal, Starts, State, Want
 
-OTHERS = ("rival", "surrogate")  # roles that are there without being asked for
+OTHERS = ("rival", "another", "surrogate")  # roles that are there without being asked for
 
 
 def toy_lanes(attempts: list[int], latent_shape: tuple[int, ...] = (3,), starts: int = 1) -> Lanes:
