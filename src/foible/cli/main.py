@@ -36,6 +36,7 @@ from foible.cli import (
     resume,
     run,
     strip,
+    study,
     survey,
     test,
     train,
@@ -154,6 +155,11 @@ data_app = typer.Typer(
 for of_the_data in data.VERBS:
     data_app.command()(verb(of_the_data))
 app.add_typer(data_app, name="data")
+
+studies = typer.Typer(help="Questions that several trainings answer: `study vae`.", no_args_is_help=True)
+for name, act in study.VERBS.items():
+    studies.command(name)(verb(act))
+app.add_typer(studies, name="study")
 
 zoo_app = typer.Typer(help="The models: their table, cards, figures and pictures.", no_args_is_help=True)
 for of_the_zoo in zoo.VERBS:
