@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import torch
@@ -38,6 +38,14 @@ from foible.zoo import entries, resolve
 
 
 @dataclass(frozen=True)
+class Given:
+    """Live objects that took the place of what a recipe says."""
+
+    generator: Generator | None = None
+    classifiers: Mapping[str, Classifier | nn.Module] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Campaign:
     """The experiment as a value: the parts of a recipe, ready to run."""
 
@@ -55,6 +63,7 @@ class Campaign:
     streams: Streams
     digests: dict[str, str]
     device: torch.device
+    given: Given = field(default_factory=Given)
 
     @property
     def classifier(self) -> Classifier:
@@ -126,6 +135,7 @@ def assemble(
         streams=Streams(recipe.seed),
         digests=generator_digests | digests | _digests(validators),
         device=device,
+        given=Given(generator, live),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from foible.campaign.built_in import built_in_recipe, recipe_names
 from foible.errors import RecipeError, did_you_mean
@@ -72,6 +72,23 @@ class EngineTable(Strict):
     chunk: int | Literal["auto"] = Field("auto", description="images per pass through the networks; auto: measured")
     device: str = Field("cpu", description="where the networks run: cpu, cuda, cuda:1, mps")
     checkpoint_seconds: float = Field(10.0, gt=0, description="between two savings of unfinished searches")
+    workers: int | Literal["ray"] = Field(
+        0, description="processes that compute, through Ray; 0: this one alone; ray: one for every core"
+    )
+    threads: int | None = Field(
+        None, ge=1, description="of each process that computes; left out: what torch takes, shared out among workers"
+    )
+    address: str | None = Field(None, description="of a Ray cluster; left out: this machine")
+    gpus: float | None = Field(
+        None, ge=0, description="what a worker takes of a GPU, such as 0.25; left out: a whole one where device is cuda"
+    )
+
+    @field_validator("workers")
+    @classmethod
+    def _some_or_none(cls, workers: int | Literal["ray"]) -> int | Literal["ray"]:
+        if isinstance(workers, int) and workers < 0:
+            raise ValueError("a number of processes is 0 or more")
+        return workers
 
 
 class Recipe(Strict):
