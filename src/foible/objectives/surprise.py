@@ -132,7 +132,7 @@ class Surprise:
 
 def last_hidden(classifier: Classifier) -> str:
     """The layer whose values a classifier's last linear layer is given; the last but one where there is no torch module."""
-    names = classifier.layers() if isinstance(classifier, Inspectable) else ()
+    names: tuple[str, ...] = classifier.layers() if isinstance(classifier, Inspectable) else ()
     if not names:
         raise ModelError(
             f"classifier '{classifier.name}' lends no activations, so that nothing is known of its surprise",
@@ -144,5 +144,5 @@ def last_hidden(classifier: Classifier) -> str:
         linear = [k for k, (_, part) in enumerate(leaves) if isinstance(part, nn.Linear)]
         before = [n for n, part in leaves[: linear[-1]] if not isinstance(part, nn.Dropout)] if linear else []
         if before:
-            return before[-1]
+            return str(before[-1])
     return names[-2] if len(names) > 1 else names[0]

@@ -22,6 +22,7 @@ from foible.store import Run
 from foible.store.answers import Rating, read_ratings
 from foible.survey.person import Frozen
 from foible.survey.ratings import Scores, image_means, scores_of
+from foible.types import Key
 
 CONTROL = "plain reconstruction"
 
@@ -105,7 +106,7 @@ def _winner(scores: Mapping[str, float]) -> str | None:
     return names[0] if len(names) == 1 else None
 
 
-def _differences(means: Mapping[str, Mapping[object, float]]) -> list[Difference]:
+def _differences(means: Mapping[str, Mapping[Key, float]]) -> list[Difference]:
     from scipy.stats import ttest_ind
 
     pairs = list(combinations(means, 2))
