@@ -37,7 +37,9 @@ def _fields(facts: dict[str, Any], offers: Offers) -> dict[str, str]:
     try:
         return fields_of(load_recipe(facts), offers.menu)
     except RecipeError:
-        least = {key: facts[key] for key in ("name", "domain", "generator", "classifier") if key in facts}
+        least: dict[str, Any] = {
+            key: facts[key] for key in ("name", "domain", "generator", "classifier") if key in facts
+        }
         for key in KEPT:
             if key in facts:
                 try:

@@ -6,6 +6,7 @@ import random
 import tempfile
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, quote
 
 from starlette.concurrency import run_in_threadpool
@@ -144,7 +145,7 @@ def asset(request: Request) -> Response:
     return FileResponse(SURVEY / f"asking.{kind}", media_type=kinds[kind])
 
 
-def _board(lines: list[FindingLine], answers: Answers) -> dict[str, object]:
+def _board(lines: list[FindingLine], answers: Answers) -> dict[str, Any]:
     """What people said so far: how much is valid, how much keeps its label, how far they agree."""
     valid = [v for line in lines if (v := answers.valid(line.key)) is not None]
     kept = [k for line in lines if (k := answers.kept(line.key, line.label)) is not None]

@@ -119,7 +119,7 @@ def _verdicts(layout: Layout, asked: Study, request: Request) -> dict[str, Any]:
     domain = load_domain(asked.domain)
     lines = list(csv.DictReader(read_inside(layout.folder, VERDICTS).decode("utf-8").splitlines()))
     for line in lines:
-        line["counts"] = line["valid"] == "true" and line["kept"] != "false"  # type: ignore[assignment]
+        line["counts"] = line["valid"] == "true" and line["kept"] != "false"
     wanted = request.query_params.get("counts", "")
     chosen = [line for line in lines if wanted not in {"yes", "no"} or line["counts"] is (wanted == "yes")]
     pages = max(1, math.ceil(len(chosen) / SHOWN))
