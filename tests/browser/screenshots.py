@@ -116,9 +116,10 @@ def ask_the_rest(page: Page, runs: Path) -> None:
             packed.write(runs / "demo" / finding.image, f"{finding.label}/{finding.key}.png")
     for question in ("judging", "coverage"):
         page.goto(f"/ask/{question}?domain=mnist")
-        if question == "judging":
-            page.locator("#file-images").set_input_files(archive)
-            page.get_by_text("is here.").wait_for()
+        page.locator("#file-images").set_input_files(archive)
+        page.get_by_text("is here.").wait_for()
+        if question == "coverage":
+            page.locator("#f-classifier").select_option("mnist-lenet5")
         page.locator("button.primary").click()
         page.wait_for_url("**/studies/*")
         answered(page)
@@ -151,7 +152,7 @@ def shots(runs: Path, model: Path) -> list[Shot]:
         Shot("compare", "/compare?run=demo&run=unsteady"),
         Shot("people", "/runs/photos/people", asked),
         Shot("judging", "/studies/my-digits-judged", answered),
-        Shot("coverage", "/studies/mnist-deepconv-coverage", answered),
+        Shot("coverage", "/studies/mnist-lenet5-coverage", answered),
         Shot("export", "/runs/demo/export"),
         Shot("watch", "/runs/going", watched),
     ]
@@ -199,7 +200,7 @@ def main() -> None:
         try:
             shutil.rmtree(runs / "going", ignore_errors=True)
             shutil.rmtree(runs / "my-digits-judged", ignore_errors=True)
-            shutil.rmtree(runs / "mnist-deepconv-coverage", ignore_errors=True)
+            shutil.rmtree(runs / "mnist-lenet5-coverage", ignore_errors=True)
             ask_the_rest(sit_down("1280-light"), runs)
             start_long_run(sit_down("1280-light"))
             for shot in [*shots(runs, model), *(OTHERS if chosen.looks else [])]:
