@@ -29,6 +29,8 @@ LOOKS = {f"{width}-{scheme}": (width, scheme) for width in (1280, 400) for schem
 PATIENCE = 3_600_000  # milliseconds: pictures may be taken on a machine that is busy with other things
 TALLEST = 2300  # pixels kept of a page in the documentation
 COLOURS = 128
+DRAWN = """() => Promise.all([...document.images].filter(image => image.checkVisibility()).map(image => {
+  image.loading = "eager"; return image.decode().catch(() => null); }))"""
 EXTRA = (("setup", "400-dark"), ("failures", "1280-dark"), ("watch", "400-light"), ("compare", "400-dark"))
 
 
@@ -161,7 +163,7 @@ def shots(runs: Path, model: Path) -> list[Shot]:
 def take(page: Page, shot: Shot, tallest: int | None = None) -> bytes:
     page.goto(shot.path)
     shot.prepare(page)
-    page.wait_for_function("[...document.images].every(image => image.complete)")
+    page.evaluate(DRAWN)
     picture = page.locator(shot.part).screenshot() if shot.part else page.screenshot(full_page=True)
     return small(picture, tallest) if tallest else picture
 
