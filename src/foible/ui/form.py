@@ -162,8 +162,8 @@ def _chosen(fields: Mapping[str, str], menu: Menu, role: str) -> PartChoice | No
 
 def _parameters(fields: Mapping[str, str], choice: PartChoice) -> dict[str, Any]:
     """What the recipe says of a part: whatever is not its default."""
-    values = {p: written(name, p, fields[name]) for name, p in choice.fields()}
-    return {p.name: value for p, value in values.items() if value != p.default or p.required}
+    values = [(p, written(name, p, fields[name])) for name, p in choice.fields()]
+    return {p.name: value for p, value in values if value != p.default or p.required}
 
 
 def _built(fields: Mapping[str, str], choice: PartChoice, table: Mapping[str, Any]) -> Any:
