@@ -186,6 +186,16 @@ class Aims(Protocol):
 
 
 @runtime_checkable
+class Guides(Protocol):
+    """The second face of an objective that can say which way is better without asking all that it reads."""
+
+    @property
+    def guides(self) -> tuple[str, ...]:
+        """The roles to ask; columns that need others are NaN."""
+        ...
+
+
+@runtime_checkable
 class Shares(Protocol):
     """The second face of a remembering objective whose memories are shared by a run: units covered so far.
 

@@ -26,6 +26,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "autoencoder": "foible.generators.autoencoder:Autoencoder",
         "text_to_image": "foible.generators.text_to_image:TextToImage",
         "biggan": "foible.generators.biggan:BigGAN",
+        "pixels": "foible.generators.pixels:Pixels",
     },
     "classifiers": {"module": "foible.classifiers.adapted:AdaptedClassifier"},
     "networks": {

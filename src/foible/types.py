@@ -122,7 +122,7 @@ class Want(IntEnum):
     VERDICT = 0  # does it fail? The oracle's roles alone
     SCORES = 1  # and how good is it? All roles that oracle and objective read
     GRADIENTS = 2  # and which way is better? The same, and backwards
-    GUIDE = 3  # which way do the free roles say is better? The tested classifier is not asked
+    GUIDE = 3  # which way is better, by a quicker look? The roles that the objective names for it, and backwards
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -35,6 +36,8 @@ from foible.seeding import Streams
 from foible.types import TESTED, Arm, Budget
 from foible.validators.fitted import judge_is_there
 from foible.zoo import entries, resolve
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,7 @@ def assemble(
         classifiers: the same for other roles, by name.
     """
     domain = load_domain(recipe.domain)
+    log.info("loading the models")
     maker, generator_digests = _model("generators", recipe.generator, generator)
     data = _data(recipe, domain, maker)
     live = {**(classifiers or {}), **({TESTED: classifier} if classifier is not None else {})}

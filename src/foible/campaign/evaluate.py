@@ -16,10 +16,11 @@ from foible.campaign.assemble import Campaign
 from foible.campaign.steer import turned_back
 from foible.errors import ModelError, RecipeError
 from foible.images import rounded
-from foible.protocols import Encoder, Guided, Inspectable, Lanes, Remembers
+from foible.protocols import Encoder, Guided, Guides, Inspectable, Lanes, Remembers
 from foible.types import TESTED, Arm, Evaluation, Feedback, Images, Latents, Proposal, Starts, State, Want
 
 FEW = 4  # confirmations come a few at a time: a small shape wastes little on padding
+BACKWARD = {Want.GRADIENTS, Want.GUIDE}
 MANY = 16  # a search that follows gradients needs few evaluations, and brings them by the dozen
 
 
@@ -51,7 +52,7 @@ class Evaluator:
             Want.VERDICT: campaign.oracle.reads,
             Want.SCORES: scored,
             Want.GRADIENTS: scored,
-            Want.GUIDE: tuple(role for role in campaign.objective.reads if campaign.roles[role].free),
+            Want.GUIDE: campaign.objective.guides if isinstance(campaign.objective, Guides) else scored,
         }
         self.prices = torch.tensor([self._price(want) for want in Want])
 
@@ -85,7 +86,7 @@ class Evaluator:
         Nothing is remembered and no objective with a memory is asked: for measuring the networks themselves.
         """
         (want,) = proposal.wants.unique().tolist()
-        backward = want in {Want.GRADIENTS, Want.GUIDE}
+        backward = want in BACKWARD
 
         def numbers(latents: Tensor, rows: Tensor) -> State:
             latents = latents.detach().requires_grad_(backward)
@@ -127,11 +128,12 @@ class Evaluator:
         return {role: self.campaign.roles[role].classifier(images) for role in self.shown}
 
     def _price(self, want: Want) -> int:
-        paid = [self.campaign.roles[role] for role in self.asked[want] if not self.campaign.roles[role].free]
-        if want is not Want.GRADIENTS:
-            return sum(role.cost for role in paid)
-        read = [r for name, r in self.campaign.roles.items() if name in self.campaign.objective.reads and not r.free]
-        return sum(role.cost for role in paid) + 2 * len(self.follows) * sum(r.cost for r in read if r.lends)
+        paid = {name: self.campaign.roles[name] for name in self.asked[want] if not self.campaign.roles[name].free}
+        forward = sum(role.cost for role in paid.values())
+        if want not in BACKWARD:
+            return forward
+        read = [role for name, role in paid.items() if name in self.campaign.objective.reads and role.lends]
+        return forward + 2 * len(self.follows) * sum(role.cost for role in read)
 
     def _rows(
         self, want: Want, proposal: Proposal, rows: Tensor, starts: Starts, memory: State, shared: State
@@ -139,11 +141,9 @@ class Evaluator:
         def evaluate(latents: Tensor, lanes: Tensor, which: Tensor) -> State:
             return self._evaluate(want, latents, lanes, which, starts, memory, shared)
 
-        lanes = proposal.lanes[rows]
-        backward = want in {Want.GRADIENTS, Want.GUIDE}
-        return self._run(
-            self.chunks, evaluate, proposal.latents[rows], lanes, proposal.origins[rows], groups=lanes, grad=backward
-        )
+        lanes, which = proposal.lanes[rows], proposal.origins[rows]
+        grad = want in BACKWARD
+        return self._run(self.chunks, evaluate, proposal.latents[rows], lanes, which, groups=lanes, grad=grad)
 
     def _evaluate(
         self, want: Want, latents: Tensor, lanes: Tensor, which: Tensor, starts: Starts, memory: State, shared: State
@@ -152,7 +152,7 @@ class Evaluator:
         campaign, device = self.campaign, latents.device
         place = (lanes.cpu(), which.cpu())
         labels, targets = starts.labels[place].to(device), starts.targets[place].to(device)
-        backward = want in {Want.GRADIENTS, Want.GUIDE}
+        backward = want in BACKWARD
         latents = latents.detach().requires_grad_(backward)
         images = campaign.generator.decode(latents, labels)
         outputs: dict[str, Tensor] = {}
@@ -162,9 +162,11 @@ class Evaluator:
         origins = starts.latents[place].to(device)
         evaluation = Evaluation(latents, images, origins, labels, targets, outputs, activations, lanes, memory, shared)
         none = torch.zeros(len(lanes), dtype=torch.bool, device=device)
+        quick, steers = want is Want.GUIDE, campaign.recipe.steers  # a quick look is not shown to the validators,
+        unseen = (quick and steers) or not set(campaign.oracle.reads) <= set(outputs)  # and finds no failure then
         columns = {
             "scores": self._scores(want, evaluation),
-            "failed": none if want is Want.GUIDE else campaign.oracle(evaluation),
+            "failed": none if unseen else campaign.oracle(evaluation),
             "finite": torch.stack([~none if n not in outputs else _finite(outputs[n]) for n in campaign.roles], 1),
             "judged": torch.zeros(len(lanes), dtype=torch.long, device=device),
         }
@@ -172,7 +174,7 @@ class Evaluator:
             columns |= {f"note.{k}": v for k, v in campaign.objective.note(evaluation).items()}
         if backward:
             columns["gradients"] = self._gradients(columns["scores"], latents)
-        if campaign.recipe.steers and want is not Want.GUIDE:
+        if steers and not quick:
             columns |= turned_back(campaign.validators, images, labels, columns["scores"], columns["failed"])
         return {name: value.detach() for name, value in columns.items()}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import platform
 import time
@@ -25,6 +26,8 @@ from foible.store.manifest import Manifest, now, read_manifest, versions
 from foible.types import Arm, Proposal, Starts, Want
 
 TRIALS, TRIAL_SECONDS = 8, 1.0  # orders of the same rows that are compared: all of them, or at least two in this time
+
+log = logging.getLogger(__name__)
 
 
 class Batches(NamedTuple):
@@ -67,6 +70,7 @@ def batches_of(campaign: Campaign) -> Batches:
     known: dict[str, tuple[int, str]] = json.loads(memory.read_text()) if memory.is_file() else {}
     key = _machine_key(campaign)
     if key not in known:
+        log.info("measuring how many images go through the models best at a time")
         known[key] = _measured(campaign)
         memory.parent.mkdir(parents=True, exist_ok=True)
         write_whole(memory, json.dumps(known, indent=1))

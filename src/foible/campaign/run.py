@@ -18,7 +18,7 @@ from foible.campaign.check import check
 from foible.campaign.engine import OutOfTime
 from foible.campaign.events import Shard
 from foible.campaign.prepare import prepare
-from foible.campaign.recorder import Listener, Progress, Ranked, Recorder
+from foible.campaign.recorder import Listener, Progress, Recorder, Scored
 from foible.campaign.workers import Job, Serial, Workers
 from foible.protocols import Aims, Setting, Shares
 from foible.store import RunWriter
@@ -54,10 +54,8 @@ def run(campaign: Campaign, folder: Path, listen: Listener = lambda _: None) -> 
 def _run_arm(job: Job, arm: Arm, writer: RunWriter, workers: Workers, listen: Listener) -> None:
     campaign = job.campaign
     objective = campaign.objective
-    ranked = Ranked(
-        objective.names[campaign.rank], objective.goal if isinstance(objective, Aims) and campaign.rank == 0 else None
-    )
-    recorder = Recorder(writer, arm, campaign.attempts[arm], campaign.budget.evaluations, listen, ranked)
+    scored = Scored(objective.names[0], objective.goal if isinstance(objective, Aims) else None)
+    recorder = Recorder(writer, arm, campaign.attempts[arm], campaign.budget.evaluations, listen, scored)
     for shard in _waves(campaign, arm, writer):
         for events in workers.run(job, shard):
             recorder.write(events)

@@ -11,6 +11,7 @@ Moosavi-Dezfooli, Fawzi, Frossard, "DeepFool" (CVPR 2016), carried from pixels i
 
 1. Linearise: in coordinates measured in s the margin falls by |s g| per unit, so (m + keep) / |s g| units reach a failure.
    Go there and a bit further, but never farther than r. Where the margin rose instead of falling, r is halved.
+   A steady search looks at the image alone until a failure is one step away, and through variations from there on.
 2. When a candidate fails by `keep`, bisect on the straight line between z0 and it: `shrinks` halvings, each one
    evaluation, keep the nearest point that still fails by `keep`.
 3. Done. The best failure is the nearest one (objective `nearest`).
@@ -31,9 +32,9 @@ from torch import Tensor
 
 from foible.errors import RecipeError
 from foible.protocols import Lanes
-from foible.types import Feedback, LatentSpace, Proposal, State, Want
+from foible.types import Feedback, Latents, LatentSpace, Proposal, State, Want
 
-FIRST, SHORTEST = 0.1, 0.02  # of the length of a typical latent: the longest first step, and the shortest of all
+FIRST, SHORTEST = 0.35, 0.02  # of the length of a typical latent: the longest first step, and the shortest of all
 
 
 @dataclass(frozen=True)
@@ -42,19 +43,21 @@ class Descent:
 
     Args:
         steady: look for failures that harmless variations (a shift by a pixel, a slight blur) do not undo.
-        variations: how many variations a steady search looks through at every step.
+        variations: how many variations a steady search looks at beside the image itself.
         steps: gradient steps before it gives up.
         shrinks: halvings of the way back to the origin.
         keep: margin, in logits, by which a failure must fail.
         overshoot: how much further than the linear guess a step goes.
+        within: how far from its origin a search may go, as a share of the length of a typical latent; None: anywhere.
     """
 
     steady: bool = True
-    variations: int = 3
+    variations: int = 2
     steps: int = 40
     shrinks: int = 4
-    keep: float = 0.5
+    keep: float = 0.75
     overshoot: float = 0.1
+    within: float | None = None
 
     follows: ClassVar[tuple[int, ...]] = (0,)
 
@@ -64,6 +67,8 @@ class Descent:
                 f"descent: steps {self.steps} must be at least 1; shrinks {self.shrinks}, keep {self.keep} and overshoot "
                 f"{self.overshoot} at least 0"
             )
+        if self.within is not None and self.within <= 0:
+            raise RecipeError(f"descent: within {self.within} must be above 0", "leave it out to go anywhere")
         if self.steady and self.variations < 1:
             raise RecipeError(f"descent: a steady search needs variations, not {self.variations}", "or steady = false")
 
@@ -83,6 +88,7 @@ class Descent:
             "step": torch.zeros(count, dtype=torch.long),
             "low": torch.zeros(count),
             "high": torch.ones(count),
+            "wide": torch.full((count,), not self.steady),
             "back": torch.zeros(count, dtype=torch.bool),
             "done": torch.zeros(count, dtype=torch.bool),
         }
@@ -90,14 +96,15 @@ class Descent:
     def ask(self, state: State, lanes: Lanes) -> Proposal:
         """One candidate per lane: with its gradient on the way down, its scores alone on the way back."""
         rows = torch.arange(len(lanes))
-        wants = torch.where(state["back"], int(Want.SCORES), int(Want.GRADIENTS))
+        down = torch.where(state["wide"], int(Want.GRADIENTS), int(Want.GUIDE))
+        wants = torch.where(state["back"], int(Want.SCORES), down)
         return Proposal(state["latents"], rows, wants=wants)
 
     def tell(self, state: State, lanes: Lanes, proposal: Proposal, feedback: Feedback) -> State:  # noqa: ARG002
         """A step down, or a halving of the way back."""
         assert feedback.gradients is not None
-        margins, fails = feedback.scores[:, 0], feedback.failed & (feedback.scores[:, 0] <= -self.keep)
-        was_back = state["back"]
+        margins, was_back, was_wide = feedback.scores[:, 0], state["back"], state["wide"]
+        fails = feedback.failed & (margins <= -self.keep) & was_wide
         down = downhill(state, lanes, margins, feedback.gradients[:, 0], self.keep, self.overshoot)
         turn = ~was_back & fails
         back = was_back | turn
@@ -106,16 +113,26 @@ class Descent:
         step = torch.where(turn, 0, state["step"] + 1)
         towards = torch.lerp(lanes.origins, end, wide((low + high) / 2, end))
         return {
-            "latents": where(back, towards, down["latents"]),
+            "latents": where(back, towards, self._inside(down["latents"], lanes)),
             "end": end,
-            "margin": margins,
+            "margin": torch.where(was_wide, margins, torch.where(down["near"], torch.inf, margins)),
             "reach": torch.where(was_back, state["reach"], down["reach"]),
             "step": step,
             "low": low,
             "high": high,
+            "wide": was_wide | down["near"],
             "back": back,
             "done": torch.where(back, step >= self.shrinks, (step >= self.steps) | down["stuck"]),
         }
+
+    def _inside(self, latents: Latents, lanes: Lanes) -> Latents:
+        """Latents brought back to within the distance that is allowed."""
+        if self.within is None:
+            return latents
+        scale, farthest = natural_scale(lanes.space), self.within * natural_length(lanes.space)
+        moved = (latents - lanes.origins) / scale.clamp_min(1e-12)
+        share = farthest / torch.linalg.vector_norm(moved.flatten(1), dim=1).clamp_min(1e-12)
+        return torch.lerp(lanes.origins, latents, wide(share.clamp_max(1), latents))
 
 
 def downhill(
@@ -139,7 +156,8 @@ def downhill(
     size = torch.minimum(guess.clamp_min(SHORTEST * length), reach * length)
     move = -wide(size / steepness.clamp_min(1e-12), slopes) * slopes * scale
     latents = lanes.space.clamp(state["latents"] + move)
-    return {"latents": latents, "reach": reach, "stuck": (steepness == 0) | (reach < SHORTEST / 4)}
+    stuck = (steepness == 0) | (reach < SHORTEST / 4)
+    return {"latents": latents, "reach": reach, "near": guess <= reach * length, "stuck": stuck}
 
 
 def halved(low: Tensor, high: Tensor, which: Tensor, fails: Tensor) -> tuple[Tensor, Tensor]:

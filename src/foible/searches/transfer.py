@@ -46,7 +46,7 @@ class Transfer:
     """
 
     steady: bool = True
-    variations: int = 3
+    variations: int = 2
     checks: int = 8
     shrinks: int = 4
     keep: float = 0.5

@@ -1,0 +1,82 @@
+"""Descent: what it asks for, when it looks through variations, how far it goes."""
+
+import pytest
+import torch
+
+import foible
+from foible.errors import RecipeError
+from foible.generators.pixels import Pixels
+from foible.objectives.nearest import FAR, STEADY, Nearest
+from foible.searches.descent import Descent, natural_length, natural_scale
+from foible.testing.play import toy_lanes
+from foible.testing.toys import toy_recipe
+from foible.types import TESTED, Evaluation, Feedback, Want
+
+
+def told(proposal, margin, failed=False, slope=-1.0):
+    count = len(proposal.lanes)
+    slopes = torch.zeros(count, 2, *proposal.latents.shape[1:])
+    slopes[:, 0] = slope
+    scores = torch.tensor([[margin, 0.0]]).expand(count, 2)
+    return Feedback(scores, torch.full((count,), failed), torch.ones(count, dtype=torch.long), slopes)
+
+
+def test_a_steady_search_looks_at_the_image_alone_until_a_failure_is_one_step_away():
+    lanes, search = toy_lanes([0]), Descent(keep=0.0)
+    state = search.begin(lanes)
+    seen = []
+    for margin, failed in ((1000.0, False), (0.001, False), (0.5, False), (-0.5, True), (-0.1, True)):
+        proposal = search.ask(state, lanes)
+        seen.append(Want(int(proposal.wants[0])))
+        state = search.tell(state, lanes, proposal, told(proposal, margin, failed))
+    assert seen == [Want.GUIDE, Want.GUIDE, Want.GRADIENTS, Want.GRADIENTS, Want.SCORES]
+
+
+def test_a_failure_that_only_the_image_alone_shows_is_ranked_after_all_that_were_looked_at_through_variations():
+    logits = torch.tensor([[1.0, 3.0]])
+    rest = (torch.ones(1, 1), torch.zeros(1, 1, 2, 2), torch.zeros(1, 1), torch.tensor([0]), torch.tensor([-1]))
+    objective = Nearest(variations=1, keep=0.5)
+    quick = objective(Evaluation(*rest, {TESTED: logits}))
+    steady = objective(Evaluation(*rest, {TESTED: logits, STEADY: torch.tensor([[[2.0, 2.0]]])}))
+    undone = objective(Evaluation(*rest, {TESTED: logits, STEADY: torch.tensor([[[9.0, 2.0]]])}))
+    assert quick.tolist() == [[-2.0, 2 * FAR - 2]]
+    assert steady.tolist() == [[-1.0, 1.0]], "the mean of -2 and 0, at a distance of 1"
+    assert undone.tolist() == [[2.5, FAR + 2.5]]
+
+
+def test_within_bounds_the_way_from_the_origin():
+    lanes, search = toy_lanes([0]), Descent(steady=False, within=0.1)
+    state = search.begin(lanes)
+    for _ in range(4):
+        proposal = search.ask(state, lanes)
+        state = search.tell(state, lanes, proposal, told(proposal, 100.0))
+    moved = (state["latents"] - lanes.origins) / natural_scale(lanes.space)
+    assert float(torch.linalg.vector_norm(moved)) == pytest.approx(0.1 * natural_length(lanes.space), rel=1e-5)
+
+
+def test_a_bound_of_nothing_is_refused():
+    with pytest.raises(RecipeError, match="within 0 must be above 0"):
+        Descent(within=0)
+
+
+def test_pixels_are_a_latent_space_like_any_other(toy_images, tmp_path):
+    """The ordinary attack on pixels is a row of the same engine."""
+    recipe = toy_recipe(
+        toy_images,
+        generator={"use": "pixels", "shape": [1, 6, 6]},
+        search={"use": "descent", "steady": False, "keep": 0.1},
+        attempts=4,
+        validators=[],
+    )
+    run = foible.run(recipe, tmp_path / "run")
+    found = list(run.findings())
+    assert len(found) == 4
+    assert all(f.pixel_distance == pytest.approx(f.latent_distance, abs=0.05) for f in found), "up to 8-bit rounding"
+    assert Pixels((1, 2, 2)).decode(torch.tensor([[[[-1.0, 0.5], [1.0, 2.0]]]]), None).max() == 1
+
+
+def test_what_is_shown_of_a_search_under_way_is_its_margin_though_findings_are_ranked_by_distance(toy_images, tmp_path):
+    run = foible.run(toy_recipe(toy_images, search={"use": "descent", "steady": False}, attempts=4), tmp_path / "run")
+    assert run.manifest.recipe["rank"] == "distance"
+    assert (run.progress()["column"], run.progress()["goal"]) == ("margin", 0.0)
+    assert all(outcome.best_score < 0 for outcome in run.outcomes() if outcome.findings)
