@@ -129,13 +129,17 @@ class Want(IntEnum):
 class Proposal:
     """Candidates to be evaluated: latents (M, *latent), and for each (M,) its lane and what is asked of it.
 
-    `origins` says from which of the K origins of its lane a candidate comes (label, target and z0 follow from it).
+    `origins` says from which of the K origins of its lane a candidate comes (label, target and z0 follow from it). A search
+    may aim at other classes than the recipe does (`targets`), and say which candidates are kept where they fail (`shown`;
+    all where it says nothing).
     """
 
     latents: Latents
     lanes: Tensor
     origins: Tensor = None  # type: ignore[assignment]
     wants: Tensor = None  # type: ignore[assignment]
+    targets: Tensor | None = None
+    shown: Tensor | None = None
 
     def __post_init__(self) -> None:
         if self.origins is None:
@@ -170,7 +174,8 @@ class Feedback:
     """What a search is told about its proposal, row by row.
 
     Scores (M, columns), lower is better, NaN where not asked for; failures (M,); counted work (M,); gradients
-    (M, columns, *latent), zero in the columns that the search does not follow; and what an objective noted.
+    (M, columns, *latent), zero in the columns that the search does not follow; what an objective noted; and failures (M,)
+    that are none because the validators refuse them.
     """
 
     scores: Tensor
@@ -178,6 +183,11 @@ class Feedback:
     cost: Tensor
     gradients: Tensor | None = None
     notes: State = field(default_factory=dict)
+    refused: Tensor = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.refused is None:
+            object.__setattr__(self, "refused", torch.zeros_like(self.failed))
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ def assemble(
     live = {**(classifiers or {}), **({TESTED: classifier} if classifier is not None else {})}
     tested = _role(TESTED, recipe.classifier, live.get(TESTED), domain, data)
     recipe = _with_search(recipe, tested.role, live, domain)
-    search = build("searches", recipe.search.use, recipe.search.parameters)
+    search = build("searches", recipe.search.use, _kept(recipe) | recipe.search.parameters)
     recipe = _with_judge(_with_suggestions(recipe, search, live, domain), domain)
     made = {TESTED: tested} | {
         name: _role(name, recipe.classifiers.get(name), live.get(name), domain, data)
@@ -168,6 +168,12 @@ def _with_search(recipe: Recipe, tested: Role, live: Iterable[str], domain: Doma
     surrogates = _named_surrogates(recipe, live) or others_of(recipe, domain)
     use = "descent" if tested.lends else "transfer" if surrogates else "genetic"
     return recipe.model_copy(update={"search": Part(use=use, **recipe.search.parameters)})
+
+
+def _kept(recipe: Recipe) -> dict[str, Any]:
+    """What the recipe keeps, for a search that goes about it differently."""
+    takes = inspect.signature(find("searches", recipe.search.use)).parameters
+    return {"keeps": recipe.keeps} if "keeps" in takes and "keeps" in recipe.model_fields_set else {}
 
 
 def _named_surrogates(recipe: Recipe, live: Iterable[str]) -> list[str]:

@@ -13,10 +13,10 @@ from torch import Tensor
 
 from foible.batching import Chunks, Packing
 from foible.campaign.assemble import Campaign
-from foible.campaign.steer import turned_back
+from foible.campaign.steer import turned_back, worsened
 from foible.errors import ModelError, RecipeError
 from foible.images import rounded
-from foible.protocols import Encoder, Guided, Guides, Inspectable, Lanes, Remembers
+from foible.protocols import Encoder, Guided, Guides, Inspectable, Lanes, Notes
 from foible.types import TESTED, Arm, Evaluation, Feedback, Images, Latents, Proposal, Starts, State, Want
 
 FEW = 4  # confirmations come a few at a time: a small shape wastes little on padding
@@ -78,6 +78,7 @@ class Evaluator:
             self.price(proposal) + columns["judged"],
             columns.get("gradients"),
             notes,
+            columns.get("refused"),  # type: ignore[arg-type]
         )
 
     def trace(self, proposal: Proposal, lanes: Lanes) -> Tensor:
@@ -138,20 +139,29 @@ class Evaluator:
     def _rows(
         self, want: Want, proposal: Proposal, rows: Tensor, starts: Starts, memory: State, shared: State
     ) -> State:
-        def evaluate(latents: Tensor, lanes: Tensor, which: Tensor) -> State:
-            return self._evaluate(want, latents, lanes, which, starts, memory, shared)
+        def evaluate(latents: Tensor, lanes: Tensor, which: Tensor, aims: Tensor) -> State:
+            return self._evaluate(want, latents, lanes, which, aims, starts, memory, shared)
 
         lanes, which = proposal.lanes[rows], proposal.origins[rows]
+        aims = starts.targets[lanes, which] if proposal.targets is None else proposal.targets[rows]
         grad = want in BACKWARD
-        return self._run(self.chunks, evaluate, proposal.latents[rows], lanes, which, groups=lanes, grad=grad)
+        return self._run(self.chunks, evaluate, proposal.latents[rows], lanes, which, aims, groups=lanes, grad=grad)
 
     def _evaluate(
-        self, want: Want, latents: Tensor, lanes: Tensor, which: Tensor, starts: Starts, memory: State, shared: State
+        self,
+        want: Want,
+        latents: Tensor,
+        lanes: Tensor,
+        which: Tensor,
+        targets: Tensor,
+        starts: Starts,
+        memory: State,
+        shared: State,
     ) -> State:
         """One chunk, inside the networks' device."""
         campaign, device = self.campaign, latents.device
         place = (lanes.cpu(), which.cpu())
-        labels, targets = starts.labels[place].to(device), starts.targets[place].to(device)
+        labels = starts.labels[place].to(device)
         backward = want in BACKWARD
         latents = latents.detach().requires_grad_(backward)
         images = campaign.generator.decode(latents, labels)
@@ -170,12 +180,14 @@ class Evaluator:
             "finite": torch.stack([~none if n not in outputs else _finite(outputs[n]) for n in campaign.roles], 1),
             "judged": torch.zeros(len(lanes), dtype=torch.long, device=device),
         }
-        if want is not Want.VERDICT and isinstance(campaign.objective, Remembers):
+        if want is not Want.VERDICT and isinstance(campaign.objective, Notes):
             columns |= {f"note.{k}": v for k, v in campaign.objective.note(evaluation).items()}
         if backward:
             columns["gradients"] = self._gradients(columns["scores"], latents)
         if steers and not quick:
-            columns |= turned_back(campaign.validators, images, labels, columns["scores"], columns["failed"])
+            columns |= turned_back(campaign.validators, images, labels, columns["failed"])
+            if not self.follows:  # whoever follows the slope of a score needs it as it is
+                columns["scores"] = worsened(columns["scores"], columns["refused"])
         return {name: value.detach() for name, value in columns.items()}
 
     def _ask(self, name: str, images: Images) -> tuple[Tensor, Mapping[str, Tensor]]:

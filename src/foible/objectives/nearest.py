@@ -19,9 +19,10 @@ from foible.classifiers.variations import SEARCHED, Varied
 from foible.errors import RecipeError
 from foible.objectives.margin import margin_or_target
 from foible.protocols import Role
-from foible.types import TESTED, Evaluation
+from foible.types import TESTED, Evaluation, State
 
 FAR = 1e6  # beyond any distance in a latent space
+LIKELIEST = 5  # wrong classes that are noted
 STEADY = "steady"  # the tested classifier, looking at variations of what it has seen as it is
 
 
@@ -66,6 +67,13 @@ class Nearest:
         """Columns (N, 2)."""
         margins, distance = steady_margin(evaluation, self.variations, self.keep)
         return torch.stack([margins, distance], 1)
+
+    def note(self, evaluation: Evaluation) -> State:
+        """The wrong classes that the tested classifier finds likeliest, (N, LIKELIEST); -1 where there are no more."""
+        logits = evaluation.outputs[TESTED].detach().scatter(1, evaluation.labels[:, None], -torch.inf)
+        count = min(LIKELIEST, logits.shape[1] - 1)
+        padded = torch.nn.functional.pad(logits.topk(count).indices, (0, LIKELIEST - count), value=-1)
+        return {"likeliest": padded}
 
 
 def through_variations(role: Role, count: int) -> Role:

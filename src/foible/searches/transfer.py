@@ -22,8 +22,8 @@ from torch import Tensor
 
 from foible.errors import RecipeError
 from foible.protocols import Lanes
-from foible.searches.descent import FIRST, downhill, halved, where, wide
 from foible.searches.genetic import Genetic
+from foible.searches.slope import FIRST, downhill, halved, where, wide
 from foible.types import Feedback, Proposal, State, Want
 
 GUIDE, CHECK, BACK, BREED = range(4)

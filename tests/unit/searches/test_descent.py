@@ -7,7 +7,8 @@ import foible
 from foible.errors import RecipeError
 from foible.generators.pixels import Pixels
 from foible.objectives.nearest import FAR, STEADY, Nearest
-from foible.searches.descent import Descent, natural_length, natural_scale
+from foible.searches.descent import Descent
+from foible.searches.slope import natural_length, natural_scale
 from foible.testing.play import toy_lanes
 from foible.testing.toys import toy_recipe
 from foible.types import TESTED, Evaluation, Feedback, Want
@@ -80,3 +81,50 @@ def test_what_is_shown_of_a_search_under_way_is_its_margin_though_findings_are_r
     assert run.manifest.recipe["rank"] == "distance"
     assert (run.progress()["column"], run.progress()["goal"]) == ("margin", 0.0)
     assert all(outcome.best_score < 0 for outcome in run.outcomes() if outcome.findings)
+
+
+def test_every_failure_means_the_nearest_one_of_each_wrong_class(toy_images, tmp_path):
+    settings = {"use": "descent", "steady": False, "keep": 0.1}
+    recipe = toy_recipe(toy_images, search=settings, keeps="every", attempts=6, validators=[])
+    run = foible.run(recipe, tmp_path / "every")
+    found = list(run.findings())
+    assert {o.attempt: o.findings for o in run.outcomes()} == dict.fromkeys(range(6), 2), "there are two wrong classes"
+    assert all({f.predicted for f in found if f.attempt == k} == {0, 1, 2} - {k % 3} for k in range(6))
+    best = {f.attempt: f for f in foible.run({**recipe, "keeps": "best"}, tmp_path / "best").findings()}
+    first = [f for f in found if f.number == 0]
+    assert [(f.attempt, f.predicted) for f in first] == [(k, f.predicted) for k, f in sorted(best.items())]
+    assert all(torch.equal(f.latent, best[f.attempt].latent) for f in first), "the nearest class first"
+
+
+REFUSES = '''
+from foible.types import Verdict
+
+
+class Right:
+    """Refuses whatever is brightest at the {side}."""
+
+    name = "right"
+
+    def __call__(self, images, labels):
+        bars = images[:, 0, 0, ::2]
+        return [(Verdict("right", a != {bar}, float(a != {bar}), "label"),) for a in bars.argmax(1).tolist()]
+'''
+
+
+@pytest.mark.parametrize("steers", [False, True])
+def test_where_the_judge_refuses_a_wrong_class_the_search_goes_for_another(toy_images, tmp_path, steers):
+    path = tmp_path / "right.py"
+    path.write_text(REFUSES.format(side="right", bar=2))
+    recipe = toy_recipe(
+        toy_images,
+        search={"use": "descent", "steady": False, "keep": 0.1},
+        validators=[f"{path}:Right"],
+        classes=["left", "middle"],
+        steers=steers,
+        steadiness=False,
+        attempts=8,
+    )
+    run = foible.run(recipe, tmp_path / "run")
+    found = list(run.findings())
+    assert len(found) == 8
+    assert all(f.counts for f in found) is steers, "without its say some go to the right, with it none does"
