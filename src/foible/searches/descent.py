@@ -64,7 +64,7 @@ class Descent:
     steps: int = 40
     shrinks: int = 4
     keep: float = 0.75
-    overshoot: float = 0.1
+    overshoot: float = 0.3
     within: float | None = None
     keeps: str = "best"
     classes: int = 3
