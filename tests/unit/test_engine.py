@@ -6,7 +6,8 @@ import pytest
 import torch
 
 import foible
-from foible.campaign import assemble, load_recipe
+from foible.batching import Packing
+from foible.campaign import assemble, load_recipe, prepare
 from foible.campaign.evaluate import Evaluator
 from foible.errors import CheckError, ModelError, RecipeError
 from foible.protocols import Lanes
@@ -172,3 +173,10 @@ def test_a_baseline_may_go_as_far_as_the_search_beside_it(toy_images):
     campaign = assemble(load_recipe(toy_recipe(toy_images, search={"use": "genetic", "extent": 0.03, "cap": 4.0})))
     assert campaign.searches["baseline"] == Random(extent=0.03, cap=4.0)
     assert Capability.GRADIENT in campaign.classifier.offers
+
+
+def test_large_images_go_through_one_at_a_time_and_nothing_is_measured(toy_images, monkeypatch):
+    campaign = assemble(load_recipe(toy_recipe(toy_images, engine={"chunk": "auto"})))
+    monkeypatch.setattr(prepare, "LARGE", 30)
+    monkeypatch.setattr(prepare, "_measured", None)
+    assert prepare.batches_of(campaign) == (1, Packing.FULL)
