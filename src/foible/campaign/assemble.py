@@ -86,7 +86,7 @@ def assemble(
     """
     domain = load_domain(recipe.domain)
     log.info("loading the models")
-    maker, generator_digests = _model("generators", recipe.generator, generator)
+    maker, generator_digests = _model("generators", recipe.generator, generator, domain)
     data = _data(recipe, domain, maker)
     live = {**(classifiers or {}), **({TESTED: classifier} if classifier is not None else {})}
     tested = _role(TESTED, recipe.classifier, live.get(TESTED), domain, data)

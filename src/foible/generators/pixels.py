@@ -1,40 +1,42 @@
-"""Pixels: no generator at all, the latents are the images themselves.
+"""Pixel space: the latent of an image is the image itself, so that searches of pixels are searches like any other.
 
-With it, `descent` is the ordinary attack on pixels (projected gradient descent), and what a learned latent space adds can be
-measured: same origins, same search, same judge.
+How far a search may go from its origin is the search's affair (`radius`); here only [0, 1] bounds it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor
 
+from foible.errors import RecipeError
 from foible.types import Images, Latents, LatentSpace
 
-STEP = 0.1  # of the range: nothing is measured, since every pixel may be anything
+STEP = 12**-0.5  # how much a pixel varies if every grey is as likely as any other
 
 
 class Pixels:
-    """Images as their own latents; a search may change every pixel by itself.
+    """Images as they are: nothing is generated, and what is found may look like no real image at all.
 
     Args:
-        shape: channels, height and width of the domain's images.
+        shape: channels, height and width of the images; in a recipe those of the domain.
     """
 
-    def __init__(self, shape: Sequence[int]) -> None:
-        self.name, self.shape = "pixels", tuple(int(n) for n in shape)
-        self.space = LatentSpace(self.shape, torch.tensor(0.0), torch.tensor(1.0), torch.full(self.shape, STEP))
+    name = "pixels"
+
+    def __init__(self, shape: tuple[int, int, int]) -> None:
+        self.shape = tuple(shape)
+        if len(self.shape) != 3 or min(self.shape) < 1:
+            raise RecipeError(f"generator pixels: shape {list(shape)} is no channels, height and width")
+        self.space = LatentSpace(self.shape, torch.tensor(0.0), torch.tensor(1.0), torch.tensor(STEP))
 
     def sample(self, labels: Tensor, rng: torch.Generator) -> Latents:
-        """Grey noise, which is no picture of anything: origins are real images."""
+        """Noise, whatever the label: pixel space has no images of its own to start from."""
         return torch.rand((len(labels), *self.shape), generator=rng)
 
     def encode(self, images: Images, labels: Tensor) -> Latents:  # noqa: ARG002
-        """The images as they are."""
-        return images
+        """The images themselves."""
+        return images.clone()
 
     def decode(self, latents: Latents, labels: Tensor) -> Images:  # noqa: ARG002
-        """Images in [0, 1]."""
+        """The latents themselves, in [0, 1]."""
         return latents.clamp(0, 1)
