@@ -110,6 +110,14 @@ class Starts:
         """The starts of the searches at these positions."""
         return Starts(self.attempts[index], self.latents[index], self.labels[index], self.targets[index])
 
+    def at(self, lanes: Tensor, which: Tensor) -> tuple[Tensor, Tensor, Latents]:
+        """Labels, targets and latents (M, ...) of the origins `which` (M,) of these lanes (M,)."""
+        place = lanes * self.labels.shape[1] + which
+        labels, targets, latents = (
+            t.flatten(0, 1).index_select(0, place) for t in (self.labels, self.targets, self.latents)
+        )
+        return labels, targets, latents
+
     def joined(self, others: Starts) -> Starts:
         """These and then those."""
         both = ((getattr(self, f), getattr(others, f)) for f in ("attempts", "latents", "labels", "targets"))
@@ -146,6 +154,11 @@ class Proposal:
             object.__setattr__(self, "origins", torch.zeros_like(self.lanes))
         if self.wants is None:
             object.__setattr__(self, "wants", torch.full_like(self.lanes, Want.SCORES))
+
+    def rows(self, index: Tensor) -> Proposal:
+        """The candidates at these positions."""
+        columns = (self.latents, self.lanes, self.origins, self.wants, self.targets, self.shown)
+        return Proposal(*(None if column is None else column[index] for column in columns))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
