@@ -9,6 +9,7 @@ latents are: channel by channel, because any place of a photograph may show anyt
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ from foible.types import Images, Latents, LatentSpace
 
 KINDS = ("AutoencoderKL", "AutoencoderTiny")
 MEASURED_ON = 16  # photographs looked at for the space: each has hundreds of places
+
+log = logging.getLogger(__name__)
 
 
 class Autoencoder:
@@ -72,6 +75,7 @@ class Autoencoder:
                 "name a folder with photographs: images = ...",
             )
         chosen = paths[:: max(1, len(paths) // MEASURED_ON)][:MEASURED_ON]
+        log.info("measuring the latent space of '%s' on %d photographs", self.name, len(chosen))
         labels = torch.zeros(1, dtype=torch.long)
         return torch.cat(
             [self.encode(to_images(np.stack([read_pixels(p, self.shape, True)])), labels) for p in chosen]  # type: ignore[arg-type]
