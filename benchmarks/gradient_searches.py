@@ -80,10 +80,10 @@ def _found(outcomes: list[Any]) -> int:
     return sum(outcome.findings > 0 for outcome in outcomes)
 
 
-def known() -> dict[str, Any]:
+def known(name: str) -> dict[str, Any]:
     """The rows that are there already."""
     everything = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
-    figures: dict[str, Any] = everything.get("gradient_searches", {}).get("figures", {})
+    figures: dict[str, Any] = everything.get(name, {}).get("figures", {})
     return figures
 
 
@@ -98,9 +98,10 @@ def main() -> None:
         for name in chosen.searches:
             row = measured(generator, name, chosen.attempts, chosen.judge)
             print(generator, name, row, flush=True)
-            figures = known()
+            place = "gradient_searches_judged" if chosen.judge else "gradient_searches"
+            figures = known(place)
             figures.setdefault(generator, {})[name] = row
-            write("gradient_searches", {"figures": figures}, quiet=True)
+            write(place, {"figures": figures}, quiet=True)
 
 
 if __name__ == "__main__":
