@@ -24,7 +24,7 @@ from measure import RESULTS, write
 TESTED = {"mnist": "mnist-deepconv", "fashion": "fashion-vgg", "svhn": "svhn-vgg", "cifar10": "cifar10-vgg"}
 GENERATORS = [f"{domain}-{family}" for domain in TESTED for family in ("vae", "gan", "diffusion")]
 BUDGET, PUBLISHED = 600, 3760  # evaluations per origin; of the published search as it is published
-PIXELS = 0.1  # how far an attack on pixels may go: of a typical length, 1.6 in L2 for 32 x 32 colour images
+EPSILON = 8 / 255  # how far the projected attack may change a pixel
 SEARCHES: dict[str, dict[str, Any]] = {
     "descent": {"search": {"use": "descent", "steady": False}},
     "descent, steady": {"search": {"use": "descent"}},
@@ -32,8 +32,9 @@ SEARCHES: dict[str, dict[str, Any]] = {
     "descent, three classes": {"search": {"use": "descent"}, "keeps": "every"},
     "transfer": {"search": {"use": "transfer", "steady": False}},
     "transfer, steady": {"search": {"use": "transfer"}},
-    "pixels": {"search": {"use": "descent", "steady": False, "within": PIXELS}},
-    "pixels, steady": {"search": {"use": "descent", "within": PIXELS}},
+    "pixels, descent": {"generator": "pixels", "search": {"use": "descent", "steady": False}},
+    "pixels, descent, steady": {"generator": "pixels", "search": {"use": "descent"}},
+    "pixels, pgd": {"generator": "pixels", "search": {"use": "pgd", "norm": "linf", "radius": EPSILON}},
     "genetic": {"search": {"use": "genetic", "extent": "high", "compat": True}},
     "random": {"search": {"use": "random", "extent": "high"}},
 }
@@ -45,7 +46,7 @@ def measured(generator: str, name: str, attempts: int, judge: bool) -> dict[str,
     domain = generator.split("-")[0]
     recipe = {
         "domain": domain,
-        "generator": "pixels" if name.startswith("pixels") else generator,
+        "generator": generator,
         "classifier": TESTED[domain],
         "attempts": attempts,
         "budget": {"evaluations": PUBLISHED if name in {"genetic", "random"} else BUDGET},

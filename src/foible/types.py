@@ -36,6 +36,7 @@ class Status(StrEnum):
     """How the search from one origin ended."""
 
     REJECTED = "rejected"  # the classifier already gets the origin wrong: set apart, never searched
+    REFUSED = "refused"  # the validators do not take the origin for an image of its class: set apart as well
     HELD = (
         "held"  # the budget is spent and no failure was seen (where only those that count end a search: none of them)
     )
@@ -254,6 +255,11 @@ class Outcome:
     best_score: float | None = None
     target: int = -1
     findings: int = 0
+
+    @property
+    def accepted(self) -> bool:
+        """Whether its origin was fit to be searched from."""
+        return self.status not in {Status.REJECTED, Status.REFUSED}
 
 
 Probabilities: TypeAlias = tuple[float, ...]

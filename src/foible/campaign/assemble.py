@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import torch
@@ -41,6 +41,14 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
+class Given:
+    """Live objects that took the place of what a recipe says."""
+
+    generator: Generator | None = None
+    classifiers: Mapping[str, Classifier | nn.Module] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Campaign:
     """The experiment as a value: the parts of a recipe, ready to run."""
 
@@ -58,6 +66,7 @@ class Campaign:
     streams: Streams
     digests: dict[str, str]
     device: torch.device
+    given: Given = field(default_factory=Given)
 
     @property
     def classifier(self) -> Classifier:
@@ -130,6 +139,7 @@ def assemble(
         streams=Streams(recipe.seed),
         digests=generator_digests | digests | _digests(validators),
         device=device,
+        given=Given(generator, live),
     )
 
 
@@ -138,7 +148,7 @@ def _data(recipe: Recipe, domain: Domain, maker: Generator) -> RealImages:
     try:
         return real_images(domain, recipe.data, "test")
     except DataError:
-        if recipe.data is not None or recipe.origins == "real" or (recipe.origins == "auto" and prefers_real(maker)):
+        if recipe.data is not None or recipe.begins == "real" or (recipe.begins == "auto" and prefers_real(maker)):
             raise
     return MadeImages(
         maker.name, lambda labels, rng: maker.decode(maker.sample(labels, rng), labels), len(domain.classes)
@@ -212,7 +222,10 @@ def _model(
 
 
 def _with_judge(recipe: Recipe, domain: Domain) -> Recipe:
-    """The recipe with its validators written out: the domain's judge, if it is installed and the recipe says nothing."""
+    """The recipe with its validators written out: the domain's judge, if it is installed and the recipe says nothing.
+
+    Where there are none, nobody judges origins either, and the recipe says so.
+    """
     if recipe.validators is None:
         judge = (Part(use="judge"),) if judge_is_there(domain) else ()
         recipe = recipe.model_copy(update={"validators": judge})
@@ -221,7 +234,14 @@ def _with_judge(recipe: Recipe, domain: Domain) -> Recipe:
             "steers = true needs validators to say what counts, and there are none",
             'add validators = ["judge"], or pick a domain that has a judge: foible ls zoo',
         )
-    return recipe
+    if recipe.validators or recipe.origins == "any":
+        return recipe
+    if "origins" in recipe.model_fields_set:
+        raise RecipeError(
+            'origins = "judged" needs validators, and there are none',
+            'add validators = ["judge"], or write origins = "any"',
+        )
+    return recipe.model_copy(update={"origins": "any"})
 
 
 def make_validator(part: Part, domain: Domain, data: RealImages) -> Validator:

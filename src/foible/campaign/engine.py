@@ -224,8 +224,8 @@ class Engine:
 
     def _refill(self) -> None:
         starts = self.queue.take(self.recipe.engine.lanes - len(self.lanes))
-        self.events += [Ended(outcome) for outcome in self.queue.rejected]
-        self.queue.rejected = []
+        self.events += [Ended(outcome) for outcome in self.queue.apart]
+        self.queue.apart = []
         if len(starts) == 0:
             return
         lanes = self._lanes(starts)

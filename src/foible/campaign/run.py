@@ -19,7 +19,7 @@ from foible.campaign.engine import OutOfTime
 from foible.campaign.events import Shard
 from foible.campaign.prepare import prepare
 from foible.campaign.recorder import Listener, Progress, Recorder, Scored
-from foible.campaign.workers import Job, Serial, Workers
+from foible.campaign.workers import Job, Workers, computing_with, threads_of, workers_of
 from foible.protocols import Aims, Setting, Shares
 from foible.store import RunWriter
 from foible.types import Arm, State
@@ -27,20 +27,29 @@ from foible.types import Arm, State
 __all__ = ["Listener", "Progress", "run"]
 
 
-def run(campaign: Campaign, folder: Path, listen: Listener = lambda _: None) -> str:
+def run(campaign: Campaign, folder: Path, listen: Listener = lambda _: None, workers: Workers | None = None) -> str:
     """Run a campaign into a folder, or go on where it stopped.
+
+    Args:
+        campaign: what to run.
+        folder: where it goes.
+        listen: called with the progress after every round.
+        workers: who computes; left out: those that the recipe asks for, for this run alone.
 
     Returns:
         The state the run is left in: "complete", "out of time" or "interrupted".
     """
     check(campaign).must_pass()
+    engine = campaign.recipe.engine
+    threads = threads_of(engine, folder)
     deadline = time.monotonic() + (campaign.budget.seconds or float("inf"))
-    with RunWriter(folder, prepare(campaign, folder)) as writer:
+    with computing_with(threads), RunWriter(folder, prepare(campaign, folder)) as writer:
         job = Job(campaign, writer.manifest.chunk, Packing(writer.manifest.packing), deadline)
         state = "failed"
         try:
-            for arm in campaign.searches:
-                _run_arm(job, arm, writer, Serial(), listen)
+            with workers_of(engine, threads, workers) as hands:
+                for arm in campaign.searches:
+                    _run_arm(job, arm, writer, hands, listen)
             state = "complete"
         except OutOfTime:
             state = "out of time"

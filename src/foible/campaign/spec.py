@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from foible.campaign.built_in import built_in_recipe, recipe_names
 from foible.errors import RecipeError, did_you_mean
@@ -63,6 +63,23 @@ class EngineTable(Strict):
     chunk: int | Literal["auto"] = Field("auto", description="images per pass through the networks; auto: measured")
     device: str = Field("cpu", description="where the networks run: cpu, cuda, cuda:1, mps")
     checkpoint_seconds: float = Field(10.0, gt=0, description="between two savings of unfinished searches")
+    workers: int | Literal["ray"] = Field(
+        0, description="processes that compute, through Ray; 0: this one alone; ray: one for every core"
+    )
+    threads: int | None = Field(
+        None, ge=1, description="of each process that computes; left out: what torch takes, shared out among workers"
+    )
+    address: str | None = Field(None, description="of a Ray cluster; left out: this machine")
+    gpus: float | None = Field(
+        None, ge=0, description="what a worker takes of a GPU, such as 0.25; left out: a whole one where device is cuda"
+    )
+
+    @field_validator("workers")
+    @classmethod
+    def _some_or_none(cls, workers: int | Literal["ray"]) -> int | Literal["ray"]:
+        if isinstance(workers, int) and workers < 0:
+            raise ValueError("a number of processes is 0 or more")
+        return workers
 
 
 class Recipe(Strict):
@@ -74,8 +91,14 @@ class Recipe(Strict):
     data: str | None = Field(None, description="real images: a tree, an npz file or 'sample'; left out: look around")
     classes: tuple[str, ...] | None = Field(None, description="of the origins; left out: all, in turn")
     targets: tuple[str, ...] | None = Field(None, description="classes to aim at: attempts go through all pairs")
-    origins: Literal["auto", "real", "sampled"] = Field(
-        "auto", description="real images need a generator with an encoder; auto: real where it has one"
+    begins: Literal["auto", "real", "sampled"] = Field(
+        "auto",
+        description="what searches begin from: real images need a generator with an encoder; auto: real where it has one",
+    )
+    origins: Literal["judged", "any"] = Field(
+        "judged",
+        description="which are searched, of those that the classifier gets right: those that the validators call valid "
+        "with their label, or any",
     )
     attempts: int = Field(100, ge=1, description="how many origins to try")
     seed: int = Field(0, ge=0, description="of all randomness")
@@ -186,9 +209,10 @@ def _explained(error: ValidationError, origin: str) -> RecipeError:
         return RecipeError(
             f"{origin} lacks '{place}'", f'add a line such as {place} = "..."; `foible ls` shows what there is'
         )
-    return RecipeError(
-        f"{origin}: '{place}' = {first['input']!r} is wrong: {first['msg']}", "see docs/concepts.md for every key"
-    )
+    hint = "see docs/concepts.md for every key"
+    if place == "origins" and first["input"] in {"auto", "real", "sampled"}:
+        hint = f'what searches begin from is now written begins = "{first["input"]}"'
+    return RecipeError(f"{origin}: '{place}' = {first['input']!r} is wrong: {first['msg']}", hint)
 
 
 def _keys_at(location: tuple[int | str, ...]) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from foible.cli.options import (
+    Address,
     Attempts,
     Chunk,
     ClassifierOption,
@@ -18,11 +19,13 @@ from foible.cli.options import (
     FailIf,
     Generator,
     Lanes,
+    Origins,
     Out,
     Quiet,
     RecipeArgument,
     Seed,
     Set,
+    WorkersOption,
     recipe_changes,
 )
 from foible.cli.progress import run_progress
@@ -40,10 +43,13 @@ def run(
     generator: Generator = None,
     classifier: ClassifierOption = None,
     data: Data = None,
+    origins: Origins = None,
     set_: Set = None,
     lanes: Lanes = None,
     chunk: Chunk = None,
     device: Device = None,
+    workers: WorkersOption = None,
+    address: Address = None,
     seconds: Annotated[
         float | None, typer.Option(help="Stop after this long; the same command goes on.", show_default=False)
     ] = None,
@@ -64,9 +70,12 @@ def run(
         generator=generator,
         classifier=classifier,
         data=data,
+        origins=origins,
         lanes=lanes,
         chunk=chunk,
         device=device,
+        workers=workers,
+        address=address,
     )
     if seconds is not None:
         changes["budget.seconds"] = seconds

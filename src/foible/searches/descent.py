@@ -35,8 +35,8 @@ from torch import Tensor
 from foible.errors import RecipeError
 from foible.objectives.nearest import LIKELIEST
 from foible.protocols import Lanes
-from foible.searches.slope import FIRST, downhill, halved, natural_length, natural_scale, where, wide
-from foible.types import Feedback, Latents, Proposal, State, Want
+from foible.searches.slope import FIRST, downhill, halved, where, wide
+from foible.types import Feedback, Proposal, State, Want
 
 GUIDE, DOWN, BACK, SHOW = range(4)
 ASKED = torch.tensor([int(w) for w in (Want.GUIDE, Want.GRADIENTS, Want.SCORES, Want.SCORES)])
@@ -54,7 +54,6 @@ class Descent:
         shrinks: halvings of the way back to the origin.
         keep: margin, in logits, by which a failure must fail.
         overshoot: how much further than the linear guess a step goes.
-        within: how far from its origin a search may go, as a share of the length of a typical latent; None: anywhere.
         keeps: "every": go on to other wrong classes and present the nearest failure of each; the recipe's word by default.
         classes: how many different wrong classes to go for then.
     """
@@ -65,7 +64,6 @@ class Descent:
     shrinks: int = 4
     keep: float = 0.75
     overshoot: float = 0.3
-    within: float | None = None
     keeps: str = "best"
     classes: int = 3
 
@@ -77,8 +75,6 @@ class Descent:
                 f"descent: steps {self.steps} must be at least 1; shrinks {self.shrinks}, keep {self.keep} and overshoot "
                 f"{self.overshoot} at least 0"
             )
-        if self.within is not None and self.within <= 0:
-            raise RecipeError(f"descent: within {self.within} must be above 0", "leave it out to go anywhere")
         if not 1 <= self.classes <= LIKELIEST:
             raise RecipeError(f"descent: classes {self.classes} must be 1 to {LIKELIEST}")
         if self.steady and self.variations < 1:
@@ -140,9 +136,7 @@ class Descent:
         step = torch.where(turn, 0, state["step"] + 1)
         near = (phase == GUIDE) & down["near"]
         after = state | {
-            "latents": where(
-                back, torch.lerp(lanes.origins, end, wide((low + high) / 2, end)), self._inside(down, lanes)
-            ),
+            "latents": where(back, torch.lerp(lanes.origins, end, wide((low + high) / 2, end)), down["latents"]),
             "end": end,
             "margin": torch.where(near, torch.inf, margins),
             "reach": torch.where(was_back, state["reach"], down["reach"]),
@@ -176,16 +170,6 @@ class Descent:
             return state
         fresh = self._from_the_origin(lanes) | {"aim": aim, "likeliest": likeliest}
         return state | {name: where(again, value, state[name]) for name, value in fresh.items()}
-
-    def _inside(self, down: State, lanes: Lanes) -> Latents:
-        """Latents brought back to within the distance that is allowed."""
-        latents = down["latents"]
-        if self.within is None:
-            return latents
-        scale, farthest = natural_scale(lanes.space), self.within * natural_length(lanes.space)
-        moved = (latents - lanes.origins) / scale.clamp_min(1e-12)
-        share = farthest / torch.linalg.vector_norm(moved.flatten(1), dim=1).clamp_min(1e-12)
-        return torch.lerp(lanes.origins, latents, wide(share.clamp_max(1), latents))
 
 
 def _remembered(state: State, feedback: Feedback, fails: Tensor) -> Tensor:

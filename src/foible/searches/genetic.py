@@ -144,4 +144,5 @@ def offspring(parents: Tensor, step: Tensor, count: int, origins: Tensor, stream
 def take(rows: Tensor, index: Tensor) -> Tensor:
     """Per lane, the rows at these positions: (lanes, P, ...) and (lanes, K) give (lanes, K, ...)."""
     lanes = torch.arange(len(rows))[:, None] * rows.shape[1]
-    return rows.flatten(0, 1).index_select(0, (lanes + index).flatten()).unflatten(0, index.shape)
+    taken = rows.flatten(0, 1).index_select(0, (lanes + index).flatten())
+    return taken.reshape(*index.shape, *rows.shape[2:])

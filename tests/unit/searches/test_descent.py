@@ -4,10 +4,8 @@ import pytest
 import torch
 
 import foible
-from foible.errors import RecipeError
 from foible.objectives.nearest import FAR, STEADY, Nearest
 from foible.searches.descent import Descent
-from foible.searches.slope import natural_length, natural_scale
 from foible.testing.play import toy_lanes
 from foible.testing.toys import toy_recipe
 from foible.types import TESTED, Evaluation, Feedback, Want
@@ -42,21 +40,6 @@ def test_a_failure_that_only_the_image_alone_shows_is_ranked_after_all_that_were
     assert quick.tolist() == [[-2.0, 2 * FAR - 2]]
     assert steady.tolist() == [[-1.0, 1.0]], "the mean of -2 and 0, at a distance of 1"
     assert undone.tolist() == [[2.5, FAR + 2.5]]
-
-
-def test_within_bounds_the_way_from_the_origin():
-    lanes, search = toy_lanes([0]), Descent(steady=False, within=0.1)
-    state = search.begin(lanes)
-    for _ in range(4):
-        proposal = search.ask(state, lanes)
-        state = search.tell(state, lanes, proposal, told(proposal, 100.0))
-    moved = (state["latents"] - lanes.origins) / natural_scale(lanes.space)
-    assert float(torch.linalg.vector_norm(moved)) == pytest.approx(0.1 * natural_length(lanes.space), rel=1e-5)
-
-
-def test_a_bound_of_nothing_is_refused():
-    with pytest.raises(RecipeError, match="within 0 must be above 0"):
-        Descent(within=0)
 
 
 def test_pixels_are_a_latent_space_like_any_other(toy_images, tmp_path):
