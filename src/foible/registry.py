@@ -77,6 +77,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "stand_in": "foible.objectives.stand_in:StandIn",
         "divergence": "foible.objectives.divergence:Divergence",
         "between": "foible.objectives.between:Between",
+        "regression": "foible.objectives.regression:Regression",
         "covering": "foible.objectives.covering:Covering",
     },
     "oracles": {
@@ -93,6 +94,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "dlfuzz": "foible.searches.dlfuzz:DLFuzz",
         "frontier": "foible.searches.frontier:Frontier",
         "genetic": "foible.searches.genetic:Genetic",
+        "mutation_queue": "foible.searches.mutation_queue:MutationQueue",
         "nsga2": "foible.searches.nsga2:NSGA2",
         "pgd": "foible.searches.joint:PGD",
         "random": "foible.searches.random:Random",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from foible.survey.answer_file import SAID, columns
 from foible.survey.choices import choices, scale
 from foible.survey.key import Asks, Question, SurveyKey, save_key
 from foible.survey.select import CHECKS_PER_IMAGE, Order, select, spread_checks
-from foible.types import Finding, Images
+from foible.types import Finding, Images, Key
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ def make_survey(
     seed: int = 0,
     data: str | None = None,
     ratings: bool = False,
+    only: Collection[Key] | None = None,
 ) -> Survey:
     """Write a survey page and its key. The same run, verdicts and settings give the same survey.
 
@@ -59,9 +61,11 @@ def make_survey(
         data: real images, when they are not where the recipe says.
         ratings: ask how much an image looks like the class it came from and like the class it is taken for, instead of
             which class it is. Findings where the two are the same are not shown.
+        only: the findings to choose from; all by default.
     """
     rng = np.random.default_rng(seed)
-    chosen = select([f for f in run.index() if not ratings or f.label != f.predicted], images, order, rng)
+    offered = [f for f in run.index() if only is None or f.key in only]
+    chosen = select([f for f in offered if not ratings or f.label != f.predicted], images, order, rng)
     if not chosen:
         raise RecipeError(f"'{run.layout.folder}' has no findings to show", "wait for the run, or search longer")
     checks = math.ceil(len(chosen) * CHECKS_PER_IMAGE) if checks is None else checks

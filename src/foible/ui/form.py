@@ -163,7 +163,7 @@ def _chosen(fields: Mapping[str, str], menu: Menu, role: str) -> PartChoice | No
 def _parameters(fields: Mapping[str, str], choice: PartChoice) -> dict[str, Any]:
     """What the recipe says of a part: whatever is not its default."""
     values = {p: written(name, p, fields[name]) for name, p in choice.fields()}
-    return {p.name: value for p, value in values.items() if value != p.default or p.required}
+    return {p.name: value for p, value in values.items() if not _same(value, p.default) or p.required}
 
 
 def _built(fields: Mapping[str, str], choice: PartChoice, table: Mapping[str, Any]) -> Any:
@@ -191,8 +191,14 @@ def _plain(whole: Mapping[str, Any], menu: Menu) -> dict[str, Any]:
     for role in ROLES:
         choice = menu.choice_of(role, whole[role]["use"])
         usual = {p.name: p.default for p in choice.about.parameters} if choice else {}
-        plain[role] = {k: v for k, v in whole[role].items() if k == "use" or k not in usual or usual[k] != v}
+        plain[role] = {k: v for k, v in whole[role].items() if k == "use" or k not in usual or not _same(usual[k], v)}
     return plain
+
+
+def _same(first: Any, second: Any) -> bool:
+    """Whether two values are written alike: a recipe has lists where a part has tuples."""
+    plain = [list(value) if isinstance(value, tuple) else value for value in (first, second)]
+    return bool(plain[0] == plain[1])
 
 
 def _models(fields: Mapping[str, str], parts: Mapping[str, Any]) -> dict[str, Any]:
