@@ -87,6 +87,20 @@ class RunWriter:
             rows = self.database.execute("SELECT attempt FROM outcomes WHERE arm = ?", (arm,)).fetchall()
         return {r[0] for r in rows}
 
+    def searched(self, arm: Arm) -> list[tuple[int, int, int, float | None]]:
+        """Attempt, class, target and distance of every accepted origin that was searched; None where nothing was found.
+
+        The distance is that of the nearest finding: L1 where it was measured, else L2.
+        """
+        query = """
+        SELECT o.attempt, o.label, o.target,
+          (SELECT min(coalesce(m.value, f.latent_distance)) FROM findings f LEFT JOIN measures m
+           ON m.arm = f.arm AND m.attempt = f.attempt AND m.number = f.number AND m.name = 'l1'
+           WHERE f.arm = o.arm AND f.attempt = o.attempt)
+        FROM outcomes o WHERE o.arm = ? AND o.status != 'rejected' ORDER BY o.attempt"""
+        with database_errors(self.layout.database):
+            return self.database.execute(query, (arm,)).fetchall()
+
     def found(self, arm: Arm) -> int:
         """Number of findings so far."""
         with database_errors(self.layout.database):

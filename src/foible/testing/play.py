@@ -9,7 +9,8 @@ from torch import Tensor
 
 from foible.campaign.roles import make_role, with_derived
 from foible.campaign.spec import Recipe
-from foible.domains.made import MadeImages
+from foible.domains.images import ImageArray
+from foible.images import to_bytes
 from foible.protocols import Inspectable, Lanes, Notes, Populous, Remembers, Role, Setting, Shares, Suggests
 from foible.registry import build
 from foible.seeding import Streams
@@ -98,11 +99,16 @@ def play(search: Any, lanes: Lanes, rounds: int, state: State | None = None) -> 
 
 
 def toy_shared(objective: Any) -> State:
-    """What a run shares at first, fitted on the toy models and what they make."""
-    generator = ToyGenerator()
-    made = MadeImages("toy", lambda labels, rng: generator.decode(generator.sample(labels, rng), labels), 3)
-    setting = Setting(toy_roles(objective), made, torch.device("cpu"))
+    """What a run shares at first, fitted on the toy models and their images."""
+    setting = Setting(toy_roles(objective), toy_data(), torch.device("cpu"))
     return objective.start(setting) if isinstance(objective, Shares) else {}
+
+
+def toy_data(count: int = 60) -> ImageArray:
+    """Images of the toy generator, as many of each class."""
+    labels = torch.arange(count) % 3
+    images = ToyGenerator().decode(ToyGenerator().sample(labels, torch.Generator().manual_seed(0)), labels)
+    return ImageArray("toys", to_bytes(images), labels)
 
 
 def toy_feedback(
