@@ -21,6 +21,7 @@ ROWS = {  # what a search needs beside its name; the others take a step of their
     "frontier": {"search": {}, "classifiers": RIVAL},
     "boundary-genetic": {"search": {}},
     "shrink": {"search": {}},
+    "climb": {"search": {}, "objective": {"use": "surprise", "wanted": 2.0}},
     "mutation_queue": {
         "search": {"seeds": 3, "room": 6, "mutants": 4},
         "classifiers": RIVAL,
