@@ -32,7 +32,7 @@ from torch import Tensor
 
 from foible.errors import RecipeError
 from foible.protocols import Lanes
-from foible.searches.descent import FIRST, downhill, halved, natural_scale, where, wide
+from foible.searches.slope import FIRST, downhill, halved, natural_scale, where, wide
 from foible.seeding import normal, uniform
 from foible.types import Feedback, Proposal, State, Want
 
