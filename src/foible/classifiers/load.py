@@ -91,6 +91,12 @@ def probe_images(real: RealImages, count: int = PROBES) -> tuple[torch.Tensor, t
     return real.images(order), real.labels[order]
 
 
+def open_network(reference: str | Path, untrusted: bool | None = None) -> tuple[Network, str]:
+    """A model file as it is, and what to call it, before anything is known of how it wants its images."""
+    network, called, _ = _opened(reference, untrusted, False, None, {})
+    return network, called
+
+
 def _opened(
     reference: Model,
     untrusted: bool | None,
