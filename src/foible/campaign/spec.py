@@ -56,6 +56,15 @@ class BaselineTable(Part):
     attempts: int = Field(20, ge=0, description="how many of the first attempts it tries too; 0: none")
 
 
+class NarrowTable(Strict):
+    """When a pair of classes gets no more attempts, in a run that aims at classes."""
+
+    width: float = Field(0.2, gt=0, le=1, description="of the 95 % interval of its share of escapes, or narrower")
+    within: float | None = Field(
+        None, gt=0, description="only escapes of at most this latent distance count (L1 where measured, else L2)"
+    )
+
+
 class EngineTable(Strict):
     """How the machine is used; changes no result beyond what docs/concepts.md says of chunks."""
 
@@ -91,6 +100,9 @@ class Recipe(Strict):
     data: str | None = Field(None, description="real images: a tree, an npz file or 'sample'; left out: look around")
     classes: tuple[str, ...] | None = Field(None, description="of the origins; left out: all, in turn")
     targets: tuple[str, ...] | None = Field(None, description="classes to aim at: attempts go through all pairs")
+    narrow: NarrowTable | None = Field(
+        None, description="with targets: leave a pair of classes alone once its share of escapes is known well enough"
+    )
     begins: Literal["auto", "real", "sampled"] = Field(
         "auto",
         description="what searches begin from: real images need a generator with an encoder; auto: real where it has one",
