@@ -17,8 +17,8 @@ import sys
 
 import torch
 
+from foible.classifiers.scopes import scope_of
 from foible.domains import load_domain
-from foible.measuring.layers import scope_of
 from foible.measuring.measure import cover, criteria_of, profiled
 from foible.measuring.suites import Suite, ordinary_suites
 from foible.zoo import resolve

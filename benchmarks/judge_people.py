@@ -23,6 +23,7 @@ from scipy.stats import spearmanr
 
 from foible.domains import load_domain, real_images
 from foible.domains.sources import data_folders
+from foible.judging.refit import HOW, UNKNOWN, Answered, fit
 from foible.metrics import auc
 from foible.metrics.agreement import cohen_kappa
 from foible.validators.judge import Judge
@@ -92,6 +93,37 @@ def of_tools(path: Path, judge: Judge) -> dict[str, object]:
     }
 
 
+def across_tools(path: Path, judge: Judge) -> dict[str, object]:
+    """The judge refitted to people's answers about four tools and tested on the fifth: is that better than leaving it as it is?"""
+    with np.load(path) as z:
+        pixels, expected, tool = z["images"], torch.from_numpy(z["expected"]).long(), z["tool"]
+        said = np.stack([z["human1"], z["human2"]], 1)
+    evidence = judge.evidence(torch.from_numpy(pixels).permute(0, 3, 1, 2).float() / 255)
+    valid, keeps, alike = said >= 0, said == expected.numpy()[:, None], said[:, 0] == said[:, 1]
+    agreed = valid[:, 0] == valid[:, 1]
+
+    def majority(answers: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(np.where(answers[:, 0] == answers[:, 1], answers[:, 0], UNKNOWN)).long()
+
+    named = torch.from_numpy(np.where(alike & valid.all(1), said[:, 0], UNKNOWN)).long()
+    answered = Answered(evidence, expected, majority(valid), majority(keeps), named)
+    found: dict[str, object] = {}
+    for how in HOW:
+        validity, kept = np.zeros(len(tool)), np.zeros(len(tool), bool)
+        for one in np.unique(tool):
+            rest, mine = (torch.from_numpy(np.flatnonzero(m)) for m in (tool != one, tool == one))
+            line = fit(judge.weighing, answered.rows(rest), how)
+            validity[mine] = line.scores(evidence[mine], expected[mine])["image"].numpy()
+            kept[mine] = line.accepts(evidence[mine], expected[mine])["label"].numpy()
+        found[how] = {
+            "validity AUC": interval(
+                lambda r, v=validity: auc(v[r][agreed[r]].tolist(), valid[r][agreed[r]].all(1).tolist()), len(tool)
+            ),
+            "kept, kappa judge-person": interval(lambda r, k=kept: mean_kappa(keeps, k, r), len(tool)),
+        }
+    return found
+
+
 def of_suspects(path: Path, judge: Judge, images: torch.Tensor) -> dict[str, object]:
     """Suspicious real images: where most people say given or guessed, does the judge name the same?"""
     with np.load(path) as z:
@@ -138,6 +170,7 @@ def main() -> None:
         folder = next((p for f in data_folders() if (p := f / "people").is_dir()), Path("people"))
         for study, file, measure in (
             ("tools", f"icse23_validity/{name}.npz", lambda p, j=judge: of_tools(p, j)),
+            ("across tools", f"icse23_validity/{name}.npz", lambda p, j=judge: across_tools(p, j)),
             ("suspects", f"label_errors/{name}.npz", lambda p, j=judge, i=images: of_suspects(p, j, i)),
             ("many", f"{name}h/counts.npz", lambda p, j=judge, i=images: of_many(p, j, i)),
         ):

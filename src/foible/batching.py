@@ -70,7 +70,8 @@ class Chunks:
     def _bounds(self, total: int, groups: Tensor | None) -> Iterator[tuple[int, int]]:
         """Where chunks begin and end."""
         if self.packing is not Packing.APART:
-            yield from ((start, min(start + self.size, total)) for start in range(0, total, self.size))
+            step = self.size if self.packing is Packing.FULL else _even(total, self.size)
+            yield from ((start, min(start + step, total)) for start in range(0, total, step))
             return
         lengths = [1] * total if groups is None else torch.unique_consecutive(groups, return_counts=True)[1].tolist()
         begin = 0
@@ -86,6 +87,12 @@ class Chunks:
         if isinstance(result, dict):
             return {name: value[:count] for name, value in result.items()}
         return tuple(value[:count] for value in result)
+
+
+def _even(total: int, most: int) -> int:
+    """Rows per chunk when all are about as long: a short last one costs more per row than the others."""
+    rows = math.ceil(total / math.ceil(total / most))
+    return min(math.ceil(rows / GRAIN) * GRAIN, most)
 
 
 def _joined(parts: Sequence[Rows]) -> Rows:

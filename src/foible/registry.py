@@ -26,6 +26,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "autoencoder": "foible.generators.autoencoder:Autoencoder",
         "text_to_image": "foible.generators.text_to_image:TextToImage",
         "biggan": "foible.generators.biggan:BigGAN",
+        "pixels": "foible.generators.pixels:Pixels",
     },
     "classifiers": {"module": "foible.classifiers.adapted:AdaptedClassifier"},
     "networks": {
@@ -76,6 +77,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "stand_in": "foible.objectives.stand_in:StandIn",
         "divergence": "foible.objectives.divergence:Divergence",
         "between": "foible.objectives.between:Between",
+        "covering": "foible.objectives.covering:Covering",
     },
     "oracles": {
         "misclassified": "foible.oracles.misclassified:Misclassified",
@@ -86,10 +88,13 @@ BUILT_IN: dict[str, dict[str, str]] = {
     },
     "searches": {
         "boundary-genetic": "foible.searches.boundary_genetic:BoundaryGenetic",
+        "deepxplore": "foible.searches.deepxplore:DeepXplore",
         "descent": "foible.searches.descent:Descent",
+        "dlfuzz": "foible.searches.dlfuzz:DLFuzz",
         "frontier": "foible.searches.frontier:Frontier",
         "genetic": "foible.searches.genetic:Genetic",
         "nsga2": "foible.searches.nsga2:NSGA2",
+        "pgd": "foible.searches.joint:PGD",
         "random": "foible.searches.random:Random",
         "shrink": "foible.searches.shrink:Shrink",
         "transfer": "foible.searches.transfer:Transfer",

@@ -36,6 +36,7 @@ class Status(StrEnum):
     """How the search from one origin ended."""
 
     REJECTED = "rejected"  # the classifier already gets the origin wrong: set apart, never searched
+    REFUSED = "refused"  # the validators do not take the origin for an image of its class: set apart as well
     HELD = (
         "held"  # the budget is spent and no failure was seen (where only those that count end a search: none of them)
     )
@@ -110,6 +111,14 @@ class Starts:
         """The starts of the searches at these positions."""
         return Starts(self.attempts[index], self.latents[index], self.labels[index], self.targets[index])
 
+    def at(self, lanes: Tensor, which: Tensor) -> tuple[Tensor, Tensor, Latents]:
+        """Labels, targets and latents (M, ...) of the origins `which` (M,) of these lanes (M,)."""
+        place = lanes * self.labels.shape[1] + which
+        labels, targets, latents = (
+            t.flatten(0, 1).index_select(0, place) for t in (self.labels, self.targets, self.latents)
+        )
+        return labels, targets, latents
+
     def joined(self, others: Starts) -> Starts:
         """These and then those."""
         both = ((getattr(self, f), getattr(others, f)) for f in ("attempts", "latents", "labels", "targets"))
@@ -142,6 +151,10 @@ class Proposal:
             object.__setattr__(self, "origins", torch.zeros_like(self.lanes))
         if self.wants is None:
             object.__setattr__(self, "wants", torch.full_like(self.lanes, Want.SCORES))
+
+    def rows(self, index: Tensor) -> Proposal:
+        """The candidates at these positions."""
+        return Proposal(self.latents[index], self.lanes[index], self.origins[index], self.wants[index])
 
 
 @dataclass(frozen=True)
@@ -231,6 +244,11 @@ class Outcome:
     best_score: float | None = None
     target: int = -1
     findings: int = 0
+
+    @property
+    def accepted(self) -> bool:
+        """Whether its origin was fit to be searched from."""
+        return self.status not in {Status.REJECTED, Status.REFUSED}
 
 
 Probabilities: TypeAlias = tuple[float, ...]

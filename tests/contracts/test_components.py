@@ -2,6 +2,7 @@
 
 import pytest
 
+from foible.generators.pixels import Pixels
 from foible.protocols import Remembers
 from foible.registry import BUILT_IN, build
 from foible.testing.contracts import (
@@ -50,11 +51,11 @@ class TestOracles(OracleContract):
         self.make = lambda: build("oracles", name, {})
 
 
-@pytest.mark.parametrize("name", ["toy", "toy-encoder", *GENERATORS])
+@pytest.mark.parametrize("name", ["toy", "toy-encoder", "pixels", *GENERATORS])
 class TestGenerators(GeneratorContract):
     @pytest.fixture(autouse=True)
     def _named(self, name):
-        toys = {"toy": ToyGenerator, "toy-encoder": ToyEncoder}
+        toys = {"toy": ToyGenerator, "toy-encoder": ToyEncoder, "pixels": lambda: Pixels(SHAPE)}
         self.make = toys[name] if name in toys else lambda: load_model(entry(name).path(), "generators")
 
 

@@ -21,6 +21,9 @@ ROWS = {  # what a search needs beside its name; the others take a step of their
     "frontier": {"search": {}, "classifiers": RIVAL},
     "boundary-genetic": {"search": {}},
     "shrink": {"search": {}},
+    "deepxplore": {"search": {"partners": ["rival"], "radius": 3.0, "step": 0.05}, "classifiers": RIVAL},
+    "dlfuzz": {"search": {"radius": 4.0, "criterion": "kmnc", "rise": 0.0}},
+    "pgd": {"search": {"radius": 3.0}},
     "nsga2": {"search": {"population": 8}, "classifiers": RIVAL, "budget": {"evaluations": 100}},
 }
 

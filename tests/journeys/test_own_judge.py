@@ -87,7 +87,7 @@ def test_a_folder_of_anyones_images_is_judged(shop, tmp_path):
         tmp_path / "v.csv",
     )
     assert done.returncode == 0, done.stderr
-    assert "valid and label kept" in done.stdout and "of 60" in done.stdout
+    assert "valid, label kept" in done.stdout and "of 60" in done.stdout
     said = verdicts(tmp_path / "v.csv")
     assert list(said["zero-0.png"]) == [
         "file",

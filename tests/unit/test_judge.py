@@ -70,7 +70,7 @@ def test_validators_have_their_place(toy_images, tmp_path):
         "    def __call__(self, images, labels):\n"
         "        return [(Verdict('bright', m > 0.5, m),) for m in images.mean((1, 2, 3)).tolist()]\n"
     )
-    run = foible.run(toy_recipe(toy_images, validators=[f"{validator}:Bright"]), tmp_path / "run")
+    run = foible.run(toy_recipe(toy_images, validators=[f"{validator}:Bright"], origins="any"), tmp_path / "run")
     findings = list(run.findings())
     assert findings and all([v.validator for v in f.verdicts] == ["steady", "bright"] for f in findings)
     assert foible.summarise(run).metrics["valid"] == sum(f.verdicts[1].accepted for f in findings)
@@ -131,7 +131,14 @@ class Dim:
 def counted(toy_images, tmp_path, limit, **changes):
     path = tmp_path / f"dim_{str(limit).replace('.', '_')}.py"
     path.write_text(COUNTS.format(limit=limit))
-    recipe = toy_recipe(toy_images, validators=[f"{path}:Dim"], baseline={"attempts": 0}, steadiness=False, **changes)
+    changes = {
+        "validators": [f"{path}:Dim"],
+        "origins": "any",
+        "baseline": {"attempts": 0},
+        "steadiness": False,
+        **changes,
+    }
+    recipe = toy_recipe(toy_images, **changes)
     return foible.run(recipe, tmp_path / f"run-{limit}-{changes.get('steers')}")
 
 

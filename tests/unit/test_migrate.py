@@ -31,7 +31,7 @@ CREATE TABLE findings (
 CREATE TABLE checkpoints (
   arm TEXT NOT NULL, attempt INTEGER NOT NULL, state BLOB NOT NULL, PRIMARY KEY (arm, attempt));
 """
-ADDED = ("targets", "origins", "classifiers", "ends", "keeps", "rank", "steers", "steadiness", "wave")
+ADDED = ("targets", "begins", "origins", "classifiers", "ends", "keeps", "rank", "steers", "steadiness", "wave")
 
 
 def as_format_1(folder, attempts, stop="confirmed"):

@@ -147,7 +147,7 @@ def _row(result: Result, summary: Summary | None, people: bool) -> tuple[Value, 
     return (
         result.cell.name,
         summary.facts.state,
-        search.stage("accepted"),
+        rate(accepted.count, search.attempts) if (accepted := search.stage("accepted")) else None,
         search.stage("confirmed"),
         Mean(rounds.mean, rounds.mean_low, rounds.mean_high) if rounds.mean is not None else None,
         _median([t.cost for t in ended], summary.facts.budget_evaluations),

@@ -16,7 +16,7 @@ from statistics import median
 from foible.errors import RecipeError
 from foible.metrics.rates import Rate, rate
 from foible.store import Run
-from foible.types import Finding, Status
+from foible.types import Finding
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def escapes(run: Run, within: float | None = None, evaluations: int | None = Non
     totals: dict[tuple[int, int], int] = {}
     reached: dict[tuple[int, int], list[Finding]] = {}
     for outcome in tried:
-        if outcome.status is Status.REJECTED:
+        if not outcome.accepted:
             continue
         pair = outcome.label, outcome.target
         totals[pair] = totals.get(pair, 0) + 1

@@ -82,7 +82,7 @@ def assemble(
         classifiers: the same for other roles, by name.
     """
     domain = load_domain(recipe.domain)
-    maker, generator_digests = _model("generators", recipe.generator, generator)
+    maker, generator_digests = _model("generators", recipe.generator, generator, domain)
     data = _data(recipe, domain, maker)
     live = {**(classifiers or {}), **({TESTED: classifier} if classifier is not None else {})}
     tested = _role(TESTED, recipe.classifier, live.get(TESTED), domain, data)
@@ -134,7 +134,7 @@ def _data(recipe: Recipe, domain: Domain, maker: Generator) -> RealImages:
     try:
         return real_images(domain, recipe.data, "test")
     except DataError:
-        if recipe.data is not None or recipe.origins == "real" or (recipe.origins == "auto" and prefers_real(maker)):
+        if recipe.data is not None or recipe.begins == "real" or (recipe.begins == "auto" and prefers_real(maker)):
             raise
     return MadeImages(
         maker.name, lambda labels, rng: maker.decode(maker.sample(labels, rng), labels), len(domain.classes)
@@ -202,7 +202,10 @@ def _model(
 
 
 def _with_judge(recipe: Recipe, domain: Domain) -> Recipe:
-    """The recipe with its validators written out: the domain's judge, if it is installed and the recipe says nothing."""
+    """The recipe with its validators written out: the domain's judge, if it is installed and the recipe says nothing.
+
+    Where there are none, nobody judges origins either, and the recipe says so.
+    """
     if recipe.validators is None:
         judge = (Part(use="judge"),) if judge_is_there(domain) else ()
         recipe = recipe.model_copy(update={"validators": judge})
@@ -211,7 +214,14 @@ def _with_judge(recipe: Recipe, domain: Domain) -> Recipe:
             "steers = true needs validators to say what counts, and there are none",
             'add validators = ["judge"], or pick a domain that has a judge: foible ls zoo',
         )
-    return recipe
+    if recipe.validators or recipe.origins == "any":
+        return recipe
+    if "origins" in recipe.model_fields_set:
+        raise RecipeError(
+            'origins = "judged" needs validators, and there are none',
+            'add validators = ["judge"], or write origins = "any"',
+        )
+    return recipe.model_copy(update={"origins": "any"})
 
 
 def make_validator(part: Part, domain: Domain, data: RealImages) -> Validator:

@@ -26,6 +26,8 @@ from foible.errors import RecipeError
 from foible.protocols import Lanes, Remembers, Shares
 from foible.types import TESTED, Arm, Feedback, Outcome, Proposal, Starts, State, Status
 
+PATIENCE = 1.0  # seconds that a failure may wait for others to be confirmed with it
+
 
 class OutOfTime(Exception):
     """The campaign's seconds are spent."""
@@ -47,11 +49,11 @@ class Engine:
         self.state: State = {}
         self.memory: State = {}
         self.books: State = {}
-        self.late = self.recipe.ends == "never" and self.recipe.keeps == "best"  # confirm when a search is over
+        self.late = self.recipe.ends != "confirmed" and self.recipe.keeps == "best"  # confirm when a search is over
         self.waiting: list[tuple[Suspects, list[Ended]]] = []  # searches that are over, their best not yet confirmed
         self.events: list[Event] = []
         self.evaluations = 0
-        self.saved = time.monotonic()
+        self.saved = self.confirmed = time.monotonic()
         for chunks in (evaluator.chunks, evaluator.few):
             chunks.shrunk = lambda old, new: self.events.append(Shrunk(old, new))
 
@@ -64,6 +66,8 @@ class Engine:
         self._refill()
         while len(self.lanes):
             self._round()
+            if self._enough_wait():
+                self._confirm_waiting()
             late = time.monotonic() > self.deadline
             self._save(late)
             yield self._told()
@@ -105,10 +109,7 @@ class Engine:
         if len(failing) == 0:
             return ended
         self.books["suspected"] = self.books["suspected"].index_fill(0, failing.lanes, True)
-        if self.late:
-            self._keep_better(failing)
-            return ended
-        confirmed = self._confirmed(failing)
+        confirmed = self._kept_for_later(failing) if self.late else self._confirmed(failing)
         if self.recipe.ends == "never":
             return ended
         return ended.index_fill(0, failing.lanes if self.recipe.ends == "first" else confirmed, True)
@@ -125,12 +126,13 @@ class Engine:
         self.books["found"] = self.books["found"].index_add(0, there, torch.ones_like(there))
         return there
 
-    def _keep_better(self, failing: Failing) -> None:
-        """Where the best failure is wanted and nothing ends a search, it is confirmed when the search is over."""
-        better = failing.scores[:, self.campaign.rank] < self.books["best.rank"][failing.lanes]
+    def _kept_for_later(self, failing: Failing) -> Tensor:
+        """Keep the best failure of each lane, to be confirmed with others when the search is over; none is confirmed yet."""
+        ranks = failing.scores[:, self.campaign.rank].nan_to_num(nan=torch.inf)
+        better = (ranks < self.books["best.rank"][failing.lanes]) | (self.books["best.rounds"][failing.lanes] == 0)
         lanes = failing.lanes[better]
         values = {
-            "best.rank": failing.scores[better, self.campaign.rank],
+            "best.rank": ranks[better],
             "best.scores": failing.scores[better],
             "best.latent": failing.latents[better],
             "best.origin": failing.origins[better],
@@ -139,6 +141,7 @@ class Engine:
         }
         for name, value in values.items():
             self.books[name] = self.books[name].index_copy(0, lanes, value)
+        return failing.lanes[:0]
 
     def _suspects(self, failing: Failing, evaluations: Tensor, rounds: Tensor) -> Suspects:
         starts, lanes, which = self.lanes.starts, failing.lanes, failing.origins
@@ -168,8 +171,6 @@ class Engine:
         keep = (~ended).nonzero()[:, 0]
         self.lanes = self._lanes(self.lanes.starts.rows(keep))
         self.state, self.memory, self.books = (rows_of(t, keep) for t in (self.state, self.memory, self.books))
-        if sum(len(ends) for _, ends in self.waiting) >= self.evaluator.few.size:
-            self._confirm_waiting()
         self._refill()
 
     def _ended(self, lane: int) -> Ended:
@@ -202,8 +203,14 @@ class Engine:
         failing = Failing(lanes, best["origin"], best["latent"], best["scores"])
         return self._suspects(failing, best["spent"] + 1, best["rounds"]), [self._ended(i) for i in lanes.tolist()]
 
+    def _enough_wait(self) -> bool:
+        """Whether the failures that wait fill a chunk, or have waited for long."""
+        full = sum(len(ends) for _, ends in self.waiting) >= self.evaluator.few.size
+        return full or time.monotonic() - self.confirmed > PATIENCE
+
     def _confirm_waiting(self) -> None:
         """Confirm the best failures of searches that are over, many at once."""
+        self.confirmed = time.monotonic()
         if not self.waiting:
             return
         said = confirm(self.evaluator, self.shard.arm, Suspects.joined([suspects for suspects, _ in self.waiting]))
@@ -215,8 +222,8 @@ class Engine:
 
     def _refill(self) -> None:
         starts = self.queue.take(self.recipe.engine.lanes - len(self.lanes))
-        self.events += [Ended(outcome) for outcome in self.queue.rejected]
-        self.queue.rejected = []
+        self.events += [Ended(outcome) for outcome in self.queue.apart]
+        self.queue.apart = []
         if len(starts) == 0:
             return
         lanes = self._lanes(starts)

@@ -19,8 +19,8 @@ from foible.images import rounded
 from foible.protocols import Encoder, Guided, Inspectable, Lanes, Remembers
 from foible.types import TESTED, Arm, Evaluation, Feedback, Images, Latents, Proposal, Starts, State, Want
 
-FEW = 4  # confirmations come a few at a time: a small shape wastes little on padding
-MANY = 16  # a search that follows gradients needs few evaluations, and brings them by the dozen
+FEW = 4  # confirmations come a few at a time: where chunks are always full, a small one wastes little on padding
+MANY = 16  # elsewhere, and for a search that follows gradients and brings them by the dozen
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,8 @@ class Evaluator:
         search = campaign.searches[arm]
         self.follows = search.follows if isinstance(search, Guided) else ()
         self.chunks = Chunks(chunk, packing)
-        self.few = Chunks(min(MANY if self.follows else FEW, chunk), packing)
+        many = bool(self.follows) or packing is Packing.GRAINS
+        self.few = Chunks(min(MANY if many else FEW, chunk), packing)
         shown = dict.fromkeys((TESTED, *campaign.oracle.reads))
         self.shown = tuple(role for role in shown if not campaign.roles[role].free)
         scored = tuple(dict.fromkeys((*campaign.oracle.reads, *campaign.objective.reads)))
@@ -62,9 +63,11 @@ class Evaluator:
     def __call__(self, proposal: Proposal, lanes: Lanes, memory: State, shared: State) -> Feedback:
         """Scores, failures, cost and gradients of candidates."""
         parts = []
-        for want in proposal.wants.unique().tolist():
+        wants = proposal.wants.unique().tolist()
+        for want in wants:
             rows = (proposal.wants == want).nonzero()[:, 0]
-            parts.append((rows, self._rows(Want(want), proposal, rows, lanes.starts, memory, shared)))
+            asked = proposal if len(wants) == 1 else proposal.rows(rows)
+            parts.append((rows, self._rows(Want(want), asked, lanes.starts, memory, shared)))
         columns = self._in_order(parts, len(proposal.lanes))
         self._refuse_nonsense(proposal.wants, columns)
         if self.follows and "gradients" not in columns:  # a search that follows them is told zero where it did not ask
@@ -133,25 +136,20 @@ class Evaluator:
         read = [r for name, r in self.campaign.roles.items() if name in self.campaign.objective.reads and not r.free]
         return sum(role.cost for role in paid) + 2 * len(self.follows) * sum(r.cost for r in read if r.lends)
 
-    def _rows(
-        self, want: Want, proposal: Proposal, rows: Tensor, starts: Starts, memory: State, shared: State
-    ) -> State:
+    def _rows(self, want: Want, proposal: Proposal, starts: Starts, memory: State, shared: State) -> State:
         def evaluate(latents: Tensor, lanes: Tensor, which: Tensor) -> State:
             return self._evaluate(want, latents, lanes, which, starts, memory, shared)
 
-        lanes = proposal.lanes[rows]
+        rows = (proposal.latents, proposal.lanes, proposal.origins)
         backward = want in {Want.GRADIENTS, Want.GUIDE}
-        return self._run(
-            self.chunks, evaluate, proposal.latents[rows], lanes, proposal.origins[rows], groups=lanes, grad=backward
-        )
+        return self._run(self.chunks, evaluate, *rows, groups=proposal.lanes, grad=backward)
 
     def _evaluate(
         self, want: Want, latents: Tensor, lanes: Tensor, which: Tensor, starts: Starts, memory: State, shared: State
     ) -> State:
         """One chunk, inside the networks' device."""
         campaign, device = self.campaign, latents.device
-        place = (lanes.cpu(), which.cpu())
-        labels, targets = starts.labels[place].to(device), starts.targets[place].to(device)
+        labels, targets, origins = (t.to(device) for t in starts.at(lanes.cpu(), which.cpu()))
         backward = want in {Want.GRADIENTS, Want.GUIDE}
         latents = latents.detach().requires_grad_(backward)
         images = campaign.generator.decode(latents, labels)
@@ -159,7 +157,6 @@ class Evaluator:
         activations: dict[str, Mapping[str, Tensor]] = {}
         for name in self.asked[want]:
             outputs[name], activations[name] = self._ask(name, images)
-        origins = starts.latents[place].to(device)
         evaluation = Evaluation(latents, images, origins, labels, targets, outputs, activations, lanes, memory, shared)
         none = torch.zeros(len(lanes), dtype=torch.bool, device=device)
         columns = {

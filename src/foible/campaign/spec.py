@@ -74,8 +74,14 @@ class Recipe(Strict):
     data: str | None = Field(None, description="real images: a tree, an npz file or 'sample'; left out: look around")
     classes: tuple[str, ...] | None = Field(None, description="of the origins; left out: all, in turn")
     targets: tuple[str, ...] | None = Field(None, description="classes to aim at: attempts go through all pairs")
-    origins: Literal["auto", "real", "sampled"] = Field(
-        "auto", description="real images need a generator with an encoder; auto: real where it has one"
+    begins: Literal["auto", "real", "sampled"] = Field(
+        "auto",
+        description="what searches begin from: real images need a generator with an encoder; auto: real where it has one",
+    )
+    origins: Literal["judged", "any"] = Field(
+        "judged",
+        description="which are searched, of those that the classifier gets right: those that the validators call valid "
+        "with their label, or any",
     )
     attempts: int = Field(100, ge=1, description="how many origins to try")
     seed: int = Field(0, ge=0, description="of all randomness")
@@ -186,9 +192,10 @@ def _explained(error: ValidationError, origin: str) -> RecipeError:
         return RecipeError(
             f"{origin} lacks '{place}'", f'add a line such as {place} = "..."; `foible ls` shows what there is'
         )
-    return RecipeError(
-        f"{origin}: '{place}' = {first['input']!r} is wrong: {first['msg']}", "see docs/concepts.md for every key"
-    )
+    hint = "see docs/concepts.md for every key"
+    if place == "origins" and first["input"] in {"auto", "real", "sampled"}:
+        hint = f'what searches begin from is now written begins = "{first["input"]}"'
+    return RecipeError(f"{origin}: '{place}' = {first['input']!r} is wrong: {first['msg']}", hint)
 
 
 def _keys_at(location: tuple[int | str, ...]) -> list[str]:

@@ -4,8 +4,9 @@ Origin number n of a campaign takes the n-th of the pairs (class, target) in tur
 the next one of that class in an order shuffled by the campaign seed; otherwise a latent from stream n. A search of K
 origins takes K numbers in a row, so attempt k is the same in every campaign with the same seed and data: comparisons are
 paired. Origins are rendered with the very settings that the search will use. One that the classifier gets wrong (where
-a label is expected), or of which the oracle says failure, is set apart and counted, never searched; of K the accepted ones fill the
-places in turn, and an attempt is rejected when none is left.
+a label is expected), or of which the oracle says failure, is set apart and counted, never searched; so is one that the
+validators do not call valid with its label, unless the recipe says origins = "any". Of K the accepted ones fill the places in turn, and
+an attempt is over when none is left.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from torch import Tensor
 
 from foible.campaign.assemble import Campaign
 from foible.campaign.evaluate import Evaluator, Rendered
+from foible.campaign.steer import counting
 from foible.errors import DataError, RecipeError
 from foible.images import to_bytes, to_images
 from foible.objectives.margin import margin
 from foible.protocols import Encoder, Populous, prefers_real
-from foible.types import TESTED, Arm, Latents, Outcome, Starts, Status
+from foible.types import TESTED, About, Arm, Latents, Outcome, Starts, Status
 
 BATCH = 64  # origins drawn at a time
 
@@ -49,7 +51,7 @@ class StartQueue:
         self.pools = image_pools(campaign, self.pairs[:, 0].unique().tolist()) if from_real_images(campaign) else None
         self.ready = Starts.none(campaign.generator.space.shape, self.count)
         self.shown: dict[int, Shown] = {}
-        self.rejected: list[Outcome] = []
+        self.apart: list[Outcome] = []  # attempts without an origin to search from
 
     def take(self, most: int) -> Starts:
         """Up to `most` accepted starts, in order of attempt."""
@@ -76,15 +78,17 @@ class StartQueue:
         labels, targets = self.pairs[numbers % len(self.pairs)].T
         latents, sources = self._latents(numbers, labels)
         shown = self.evaluator.render(latents, labels)
-        fine = self._accepted(shown, latents, labels, targets)
+        right = self._right(shown, latents, labels, targets)
+        fine = self._judged(shown, labels, right)
         pixels, predicted = to_bytes(shown.images), shown.outputs[TESTED].argmax(1)
         for row, attempt in enumerate(attempts.tolist()):
             mine = torch.arange(row * self.count, (row + 1) * self.count)
             kept = mine[fine[mine]]
             if len(kept) == 0:
                 first = int(mine[0])
-                facts = int(labels[first]), sources[first], Status.REJECTED, int(predicted[first])
-                self.rejected.append(Outcome(self.arm, attempt, *facts, target=int(targets[first])))
+                status = Status.REFUSED if bool(right[mine].any()) else Status.REJECTED
+                facts = int(labels[first]), sources[first], status, int(predicted[first])
+                self.apart.append(Outcome(self.arm, attempt, *facts, target=int(targets[first])))
                 continue
             places = kept[torch.arange(self.count) % len(kept)]
             outputs = {role: logits[places].clone() for role, logits in shown.outputs.items()}
@@ -93,10 +97,19 @@ class StartQueue:
             whole = Starts(torch.tensor([attempt]), latents[places][None], labels[places][None], targets[places][None])
             self.ready = self.ready.joined(whole)
 
-    def _accepted(self, shown: Rendered, latents: Latents, labels: Tensor, targets: Tensor) -> Tensor:
+    def _right(self, shown: Rendered, latents: Latents, labels: Tensor, targets: Tensor) -> Tensor:
         """Right by the tested classifier where a label is expected (ties count as right), and no failure already."""
         fine = ~self.evaluator.failed(shown, latents, latents, labels, targets)
         return fine & (margin(shown.outputs[TESTED], labels) >= 0) if self.campaign.oracle.expects else fine
+
+    def _judged(self, shown: Rendered, labels: Tensor, right: Tensor) -> Tensor:
+        """Those of them (N,) that the validators accept: as images, and with their label where one is expected."""
+        rows = right.nonzero()[:, 0]
+        if self.campaign.recipe.origins == "any" or len(rows) == 0:
+            return right
+        about: About | None = None if self.campaign.oracle.expects else "image"
+        said = counting(self.campaign.validators, shown.images[rows], labels[rows], about)
+        return right.index_put((rows,), said)
 
     def _latents(self, numbers: Tensor, labels: Tensor) -> tuple[Latents, list[str]]:
         campaign = self.campaign
@@ -126,11 +139,11 @@ def class_pairs(campaign: Campaign) -> Tensor:
 
 def from_real_images(campaign: Campaign) -> bool:
     """Whether origins are real images: what the recipe says, or else what the generator can and prefers."""
-    wanted, generator = campaign.recipe.origins, campaign.generator
+    wanted, generator = campaign.recipe.begins, campaign.generator
     if wanted == "real" and not isinstance(generator, Encoder):
         raise RecipeError(
             f"generator '{generator.name}' cannot start from real images: it has no encoder",
-            'pick a VAE or an autoencoder, or write origins = "sampled"',
+            'pick a VAE or an autoencoder, or write begins = "sampled"',
         )
     return prefers_real(generator) if wanted == "auto" else wanted == "real"
 

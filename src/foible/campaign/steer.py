@@ -9,7 +9,7 @@ from torch import Tensor
 
 from foible.images import rounded
 from foible.protocols import Priced, Validator
-from foible.types import Images, State, everyone_accepts
+from foible.types import About, Images, State, everyone_accepts
 
 
 def price_of(validators: Sequence[Validator]) -> int:
@@ -17,11 +17,12 @@ def price_of(validators: Sequence[Validator]) -> int:
     return sum(v.cost if isinstance(v, Priced) else 1 for v in validators)
 
 
-def counting(validators: Sequence[Validator], images: Images, labels: Tensor) -> Tensor:
-    """Whether every validator accepts an image and its label, (N,)."""
+def counting(validators: Sequence[Validator], images: Images, labels: Tensor, about: About | None = None) -> Tensor:
+    """Whether every validator accepts an image and its label, or one of them where that is asked, (N,)."""
     shown, labels = rounded(images.detach().cpu()), labels.cpu()
     said = [v(shown, labels) for v in validators]
-    return torch.tensor([everyone_accepts(v for one in column for v in one) for column in zip(*said, strict=True)])
+    columns = zip(*said, strict=True)
+    return torch.tensor([everyone_accepts((v for one in column for v in one), about) for column in columns])
 
 
 def turned_back(

@@ -52,7 +52,7 @@ def ambiguous(
     facts: dict[str, Any] = {"name": "ambiguous", "domain": domain, "search": "shrink", "oracle": "targeted", **parts}
     facts |= {"targets": names, "classes": names, "attempts": -(-count * effort // 2) * ordered, "steadiness": False}
     changes = recipe_changes(set_, seed=seed, data=data)
-    recipe = load_recipe({**facts, "origins": "real", "baseline": {"attempts": 0}}, changes)
+    recipe = load_recipe({**facts, "begins": "real", "baseline": {"attempts": 0}}, changes)
     tell(quiet)
     with run_progress(quiet) as listen:
         state = run_campaign(assemble(recipe), out / "run", listen)

@@ -22,6 +22,12 @@ def coverage(
         ),
     ] = None,
     against: Annotated[Path | None, typer.Option(help="Another suite to compare it with.", show_default=False)] = None,
+    runs: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="A run to measure: its failures with their origins, and these alone. Repeatable.", show_default=False
+        ),
+    ] = None,
     data: Data = None,
     criteria: Annotated[str, typer.Option(help="Names joined by commas (foible ls coverage), or all.")] = "all",
     set_: Annotated[
@@ -52,6 +58,7 @@ def coverage(
     This describes a suite; it is not evidence that the classifier is correct or robust.
     """
     from foible.measuring.command import Request, measure, write
+    from foible.measuring.runs import aims_text
 
     request: dict[str, Any] = {
         "criteria": _names(criteria),
@@ -62,11 +69,13 @@ def coverage(
     outcome = measure(
         Request(
             model, domain, images, against, data, profile, profile_count,
-            where=where, unit=unit, prioritise=prioritise, **request,  # type: ignore[arg-type]
+            where=where, unit=unit, prioritise=prioritise, runs=runs or (), **request,  # type: ignore[arg-type]
         )
     )  # fmt: skip
     page = write(outcome, out or Path("coverage") / outcome.measurement.model)
     _show(outcome)
+    for line in aims_text(runs or ()):
+        print(line)
     print(f"page: {page}")
     return 0
 

@@ -70,22 +70,26 @@ def _judge(images: Path, domain: str, labels: Path | None, calibration: Path | N
     from foible.domains import load_domain
     from foible.judging.files import judge_files, write_verdicts
     from foible.metrics import rate
+    from foible.report.counting import known_error
     from foible.validators.judge import Judge
 
     chosen, damaged = load_domain(domain), list[str]()
     said = write_verdicts(out, judge_files(images, chosen, labels, calibration, damaged))
     asked = [v for v in said if v.kept is not None]
     lines = {
+        "valid, label kept": rate(sum(v.valid and bool(v.kept) for v in asked), len(asked)),
         "valid": rate(sum(v.valid for v in said), len(said)),
         "label kept": rate(sum(bool(v.kept) for v in asked), len(asked)),
-        "valid and label kept": rate(sum(v.valid and bool(v.kept) for v in asked), len(asked)),
     }
     for name, share in lines.items():
         if share.total:
             print(
                 f"{name:<22}{share.count:>6} of {share.total:<6} {share.share:6.1%}  ({share.low:.1%} to {share.high:.1%})"
             )
-    print(Judge(chosen, calibration).company())
+    judge = Judge(chosen, calibration)
+    print(judge.company())
+    if error := known_error(judge.digests):
+        print(error)
     print("\n".join(_reasons(said)))
     print(f"written to {out}")
     for reason in damaged:

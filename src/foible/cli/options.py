@@ -36,6 +36,13 @@ ClassifierOption = Annotated[
 Data = Annotated[
     str | None, typer.Option(help="Real images: class-per-folder tree, npz file, or 'sample'.", show_default=False)
 ]
+Origins = Annotated[
+    str | None,
+    typer.Option(
+        help="Which origins to search: 'judged' (valid with their label, where there is a judge) or 'any'.",
+        show_default=False,
+    ),
+]
 Lanes = Annotated[
     int | None, typer.Option(help="Origins searched side by side; no effect on results.", show_default=False)
 ]

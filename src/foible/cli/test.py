@@ -30,7 +30,7 @@ from foible.cli.model_options import (
     Weights,
     model_settings,
 )
-from foible.cli.options import Attempts, Data, FailIf, Out, Quiet, Seed, Set, recipe_changes
+from foible.cli.options import Attempts, Data, FailIf, Origins, Out, Quiet, Seed, Set, recipe_changes
 from foible.cli.run import run_recipe
 from foible.cli.terminal import tell
 from foible.errors import RecipeError
@@ -71,6 +71,7 @@ def test(
     limit: Limit = None,
     attempts: Attempts = None,
     seed: Seed = None,
+    origins: Origins = None,
     set_: Set = None,
     out: Out = None,
     look: Annotated[bool, typer.Option("--look", help="Only load and probe it; search nothing.")] = False,
@@ -114,7 +115,8 @@ def test(
         "classifier": {"use": model, **settings},
     }
     recipe = load_recipe(
-        {"name": f"test-{stem(model)}", **facts}, recipe_changes(set_, attempts=attempts, seed=seed, data=data)
+        {"name": f"test-{stem(model)}", **facts},
+        recipe_changes(set_, attempts=attempts, seed=seed, data=data, origins=origins),
     )
     return run_recipe(recipe, out, fail_if, quiet, announce=lambda campaign: _say(campaign.classifier))
 

@@ -35,7 +35,10 @@ class Batch:
     _once: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What several criteria work out from the same batch, worked out once."""
+        """What several criteria work out from the same batch, worked out once.
+
+        Not what hangs on a graph: it may be asked for first where gradients are off, and then lend none to anybody.
+        """
         if key not in self._once:
             self._once[key] = make()
         found: T = self._once[key]

@@ -34,6 +34,19 @@ class Cells(Criterion):
         """Cells that are not counted because they cannot be hit (cells,)."""
         return torch.zeros(self.cells, dtype=torch.bool)
 
+    @property
+    def numbers(self) -> int:
+        """Every cell has one."""
+        return self.cells
+
+    def layers_aimed_at(self, numbers: Tensor) -> Tensor:
+        """The layers of the cells."""
+        return self.layer_of_cells()[numbers]
+
+    def raised(self, aims: Tensor) -> Tensor:
+        """The unit that a cell is of."""
+        return aims.clamp_min(0) // (self.cells // self.profile.scope.units)
+
     @abstractmethod
     def covered(self, state: State) -> Tensor:
         """Which cells have been hit (cells,)."""
@@ -93,6 +106,10 @@ class SparseCells(Cells):
         if not self.counted().all():
             known[:-1] |= ~self.counted()
         return newly_hit(notes["cells"], known, alone)
+
+    def reached(self, aiming: Aiming) -> Tensor:
+        """Whether the cells aimed at are among those hit."""
+        return (self.note(aiming.batch)["cells"][:, :, None] == aiming.aims[:, None, :].cpu()).any(1)
 
     def merged(self, one: State, other: State) -> State:
         """Cells hit by either."""
@@ -156,6 +173,10 @@ class Reach(Cells):
         gap = (self.threshold_of - reach) / self.scale
         closed = self.covered(state) | ~self.counted() | self.hit(reach) | ~reach.isfinite()
         return torch.arange(self.cells).expand(gap.shape), torch.where(closed, torch.inf, gap)
+
+    def reached(self, aiming: Aiming) -> Tensor:
+        """Whether the inputs go far enough."""
+        return self.hit(self.reach(aiming.batch)).gather(1, aiming.aims.clamp_min(0))
 
     def distance(self, aiming: Aiming) -> Tensor:
         """How much farther, as a soft hinge."""

@@ -212,6 +212,24 @@ class SS(Cells):
         start = torch.tensor([s.start for s in self.profile.scope.slices])
         return number, start[number] + inside // width, start[number + 1] + inside % width
 
+    def raised(self, aims: Tensor) -> Tensor:
+        """The unit that decides."""
+        return self.units_of(aims.clamp_min(0))[2]
+
+    def reached(self, aiming: Aiming) -> Tensor:
+        """Whether an input and the one it began as cover the pair of units aimed at."""
+        number, i, j = self.units_of(aiming.aims.clamp_min(0))
+        now, start = plain_values(aiming.batch), plain_values(aiming.base)
+        flipped, moved = (now > 0) != (start > 0), (now - start).abs() > self.far
+        flips = torch.stack([flipped[:, part].sum(1) for part in self.profile.scope.slices], 1).gather(1, number)
+        width = torch.tensor(self.profile.scope.widths)[number]
+        if self.wish.condition == "sign":
+            condition = flipped.gather(1, i) & (flips <= (self.relaxed * width).long().clamp_min(1))
+        else:
+            condition = moved.gather(1, i) & (flips == 0)
+        sign = flipped.gather(1, j)
+        return condition & (sign if self.wish.decision == "sign" else ~sign & moved.gather(1, j))
+
     def distance(self, aiming: Aiming) -> Tensor:
         """How far the inputs are from covering the pairs aimed at together with the inputs they began as."""
         start = aiming.base.values.detach()

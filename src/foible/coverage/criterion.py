@@ -15,12 +15,13 @@ import torch
 from torch import Tensor
 
 from foible.coverage.batch import Batch
+from foible.coverage.hashing import mixed
 from foible.coverage.profile import Profile
 from foible.errors import DataError, RecipeError
 from foible.types import State
 
 Compat = Literal["none", "deepxplore", "dnn-tip", "nlc", "deephunter"]
-How = Literal["cheapest", "random"]
+How = Literal["cheapest", "random", "rarest"]
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,23 @@ class Criterion(ABC):
         """How far each input is from what it aims at (N,): differentiable."""
 
     @abstractmethod
+    def reached(self, aiming: Aiming) -> Tensor:
+        """Whether each input covers what it aims at (N, A); whatever a row does that aims at nothing."""
+
+    @abstractmethod
+    def layers_aimed_at(self, numbers: Tensor) -> Tensor:
+        """The layer's number for each obligation."""
+
+    @property
+    @abstractmethod
+    def numbers(self) -> int:
+        """How many obligations there are to aim at: their numbers are below this."""
+
+    @abstractmethod
+    def raised(self, aims: Tensor) -> Tensor:
+        """The unit whose output the published rule would raise in the place of each aim; any of its layer without one."""
+
+    @abstractmethod
     def describe(self, obligation: int) -> str:
         """An obligation for people."""
 
@@ -137,9 +155,15 @@ class Criterion(ABC):
             base: the inputs that the search began with, row by row; left out, those of the batch.
             state: what is covered; only NLC looks at it here.
         """
-        return self.distance(
-            Aiming(batch, aims, batch if base is None else base, self.state if state is None else state)
-        )
+        return self.distance(self._aiming(batch, aims, base, state))
+
+    def met(self, batch: Batch, aims: Tensor, base: Batch | None = None, state: State | None = None) -> Tensor:
+        """Which obligations (N, A) the inputs that aim at them cover; False where there is no aim."""
+        with torch.no_grad():
+            return self.reached(self._aiming(batch, aims, base, state)) & (aims >= 0)
+
+    def _aiming(self, batch: Batch, aims: Tensor, base: Batch | None, state: State | None) -> Aiming:
+        return Aiming(batch, aims, batch if base is None else base, self.state if state is None else state)
 
     def observe(self, batch: Batch) -> Tensor:
         """Remember inputs and give what each adds to those before it (N,); how a suite is cut makes no difference."""
@@ -165,25 +189,44 @@ class Criterion(ABC):
         batch: Batch,
         count: int = 1,
         how: How = "cheapest",
-        rng: torch.Generator | None = None,
+        salt: Tensor | None = None,
         state: State | None = None,
+        barred: Tensor | None = None,
     ) -> Tensor:
         """For each input the numbers of obligations to aim at (N, count); -1 where too few are open.
 
         Args:
             batch: the inputs as they are.
             count: how many for each.
-            how: "cheapest" takes those that are least far, "random" any.
-            rng: for "random".
+            how: "cheapest" takes those that are least far, "random" any, "rarest" the cheapest of the layer that is
+                covered least.
+            salt: a number for each input (N,) on which the random choice depends.
             state: what is covered.
+            barred: obligations (numbers,), or for each input its own (N, numbers), that are not to be aimed at.
         """
+        state = self.state if state is None else state
         with torch.no_grad():
-            numbers, gap = self.gaps(batch, self.state if state is None else state)
-            if how == "random":
-                gap = torch.where(gap.isfinite(), torch.rand(gap.shape, generator=rng, dtype=gap.dtype), torch.inf)
+            numbers, gap = self.gaps(batch, state)
+            numbers = numbers.expand(gap.shape)
+            if barred is not None:
+                gap = gap.masked_fill(barred.expand(len(batch), self.numbers).gather(1, numbers), torch.inf)
+            gap = self._preferred(how, numbers, gap, salt, state)
             least, place = gap.topk(min(count, gap.shape[1]), largest=False)
-            aims = torch.where(least.isfinite(), numbers.expand(gap.shape).gather(1, place), -1)
+            aims = torch.where(least.isfinite(), numbers.gather(1, place), -1)
         return torch.nn.functional.pad(aims, (0, count - aims.shape[1]), value=-1)
+
+    def _preferred(self, how: How, numbers: Tensor, gap: Tensor, salt: Tensor | None, state: State) -> Tensor:
+        """Gaps in the order in which they are to be chosen (N, C); infinite where they were."""
+        if how == "random":
+            salted = numbers if salt is None else numbers + salt[:, None]
+            return torch.where(gap.isfinite(), (mixed(salted) >> 11).to(torch.float64), torch.inf)
+        if how == "rarest":
+            share = self.per_layer(state).nan_to_num(torch.inf).to(gap.dtype)
+            layer = self.layers_aimed_at(numbers)
+            least = share[layer].masked_fill(gap.isinf(), torch.inf).amin(1, keepdim=True)
+            there = (share[layer] <= least) & gap.isfinite()
+            return gap.where(there, torch.inf)
+        return gap
 
     def _noted(self, batch: Batch) -> State:
         if batch.scope != self.profile.scope:

@@ -124,6 +124,25 @@ class TKNP(Criterion):
         apart = self._apart(aiming.batch.values, inner, outer)
         return mean_of_aims(short_of(apart.gather(1, aiming.aims.clamp_min(0))), aiming.aims)
 
+    @property
+    def numbers(self) -> int:
+        """One for each layer."""
+        return len(self.profile.scope.layers)
+
+    def layers_aimed_at(self, numbers: Tensor) -> Tensor:
+        """The numbers are those of layers."""
+        return numbers
+
+    def raised(self, aims: Tensor) -> Tensor:
+        """The first unit of the layer aimed at."""
+        return torch.tensor([part.start for part in self.profile.scope.slices])[aims.clamp_min(0)]
+
+    def reached(self, aiming: Aiming) -> Tensor:
+        """Whether an input shows a pattern that nothing before it did."""
+        pattern = self._hashed(aiming.batch)
+        new = ~is_in(pattern, aiming.state["seen"]) & (pattern != self._hashed(aiming.base))
+        return new[:, None].expand(aiming.aims.shape)
+
     def describe(self, obligation: int) -> str:
         """Which layer."""
         return f"another {self.k} largest units in {self.profile.scope.layers[obligation]}"

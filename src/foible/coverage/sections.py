@@ -81,7 +81,7 @@ class KMNC(SparseCells):
         return fixed.repeat_interleave(self.k)
 
     def gaps(self, batch: Batch, state: State) -> tuple[Tensor, Tensor]:
-        """Of each unit the nearest open section below or above, in shares of the unit's range."""
+        """Of each unit the nearest open section below or above the one it is in, in shares of the unit's range."""
         place = torch.arange(self.k)
         is_open = ~self.covered(state).view(-1, self.k) & ~self.profile.constant[:, None]
         below = torch.where(is_open, place, -1).cummax(1).values
@@ -89,7 +89,10 @@ class KMNC(SparseCells):
         span = self.profile.span.where(~self.profile.constant, 1)
         where = (batch.values - self.profile.low) / span * self.k
         section = where.floor().clamp(0, self.k - 1).to(torch.int64).T
-        down, up = below.gather(1, section).T, above.gather(1, section).T
+        here = ((where >= 0) & (where <= self.k)).to(torch.int64).T  # outside its range a unit is in no section
+        nothing = torch.full_like(below[:, :1], -1)
+        down = torch.cat([nothing, below], 1).gather(1, section + 1 - here).T
+        up = torch.cat([above, nothing + 2 * self.k + 1], 1).gather(1, section + here).T
         down_gap = torch.where(down >= 0, (where - down - 1).clamp_min(0), torch.inf) / self.k
         up_gap = torch.where(up < self.k, (up - where).clamp_min(0), torch.inf) / self.k
         chosen = torch.where(down_gap <= up_gap, down, up)

@@ -126,6 +126,26 @@ class NLC(Criterion):
         share = rises / (1e-12 + self.per_layer(aiming.state)) if self.value(aiming.state) > 0 else rises
         return mean_of_aims(-share.gather(1, aiming.aims.clamp_min(0)), aiming.aims).to(aiming.batch.values.dtype)
 
+    @property
+    def numbers(self) -> int:
+        """One for each layer."""
+        return len(self.profile.scope.layers)
+
+    def layers_aimed_at(self, numbers: Tensor) -> Tensor:
+        """The numbers are those of layers."""
+        return numbers
+
+    def raised(self, aims: Tensor) -> Tensor:
+        """The first unit of the layer aimed at."""
+        return torch.tensor([part.start for part in self.profile.scope.slices])[aims.clamp_min(0)]
+
+    def reached(self, aiming: Aiming) -> Tensor:
+        """Whether one more such input would raise the value of the layer, to first order in 1 / inputs."""
+        layers = range(len(self.profile.scope.layers))
+        rises = torch.stack([self._rise(aiming.batch, number, aiming.state) for number in layers], 1)
+        above = rises > NLC.per_layer(self, aiming.state)
+        return above.gather(1, aiming.aims.clamp_min(0))
+
     def describe(self, obligation: int) -> str:
         """Which layer."""
         return f"more spread in {self.profile.scope.layers[obligation]}"

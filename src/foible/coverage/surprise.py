@@ -108,7 +108,9 @@ class Surprise(SparseCells):
                 else f"no profiled input was taken for class {strange}: its surprise is not defined",
                 "pass predicted=... when reading activations" if strange < 0 else "profile more inputs",
             )
-        trace = batch.once("trace", lambda: batch.values[:, batch.scope.traced])
+        traced = batch.scope.traced
+        plain = not batch.values.requires_grad
+        trace = batch.once("trace", lambda: batch.values[:, traced]) if plain else batch.values[:, traced]
         return self.score(trace, batch.predicted)
 
     def layer_of_cells(self) -> Tensor:
@@ -154,10 +156,16 @@ class Surprise(SparseCells):
         return lower + (bucket + 0.5) * (upper - lower) / self.buckets
 
     def gaps(self, batch: Batch, state: State) -> tuple[Tensor, Tensor]:
-        """How far each input's score is from each empty bucket, in widths of the interval."""
-        numbers = torch.arange(self.cells)
-        there = (self.of(batch)[:, None] - self._middle(numbers)).abs() / (self.bounds[1] - self.bounds[0])
-        return numbers.expand(there.shape), torch.where(self.covered(state), torch.inf, there)
+        """How far each input's score is from each empty bucket but its own, in widths of the interval."""
+        numbers, scores = torch.arange(self.cells), self.of(batch)
+        there = (scores[:, None] - self._middle(numbers)).abs() / (self.bounds[1] - self.bounds[0])
+        own = numbers == self._bucket(scores.detach().cpu().double())[:, None]
+        return numbers.expand(there.shape), torch.where(self.covered(state) | own, torch.inf, there)
+
+    def raised(self, aims: Tensor) -> Tensor:
+        """Any unit of the trace: a degree of surprise is of no unit."""
+        traced = self.profile.scope.traced
+        return traced[aims.clamp_min(0) % len(traced)]
 
     def distance(self, aiming: Aiming) -> Tensor:
         """Distance of the score to the middle of the bucket aimed at, in widths of the interval."""

@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from foible.classifiers.scopes import scope_of
 from foible.coverage import Criterion, Profile, load_profile, save_profile
 from foible.coverage.activation import NC
 from foible.coverage.scope import Unit, Where
@@ -15,7 +16,6 @@ from foible.coverage.sections import KMNC
 from foible.domains import load_domain, real_images
 from foible.errors import RecipeError, did_you_mean
 from foible.files import write_whole
-from foible.measuring.layers import scope_of
 from foible.measuring.measure import Criteria, cover, criteria_of, profiled
 from foible.measuring.page import write_coverage_page
 from foible.measuring.prioritise import Orders, prioritised, write_orders
@@ -28,6 +28,7 @@ from foible.measuring.result import (
     suite_figures,
     versions,
 )
+from foible.measuring.runs import run_suites
 from foible.measuring.suites import Ordinary, Suite, control_suite, folder_suite, ordinary_suites
 from foible.types import State
 from foible.zoo import resolve
@@ -42,6 +43,7 @@ class Request:
         domain: what it is for.
         images: the suite; left out: the domain's test images.
         against: another suite to compare with.
+        runs: folders of runs in the place of a suite: what their origins and failures cover.
         data: where the domain's real images are.
         profile: a saved profile; left out: one is fitted.
         profile_count: the most images to fit it on.
@@ -69,6 +71,7 @@ class Request:
     where: Where = "pre"
     unit: Unit = "channel"
     prioritise: bool = False
+    runs: Sequence[Path] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -89,13 +92,16 @@ def measure(request: Request) -> Outcome:
     ):
         if value not in known:
             raise RecipeError(f"--{name} is '{value}'", did_you_mean(value, known))
+    if request.runs and (request.images or request.against):
+        raise RecipeError("--runs are suites of their own", "leave --images and --against out")
     domain = load_domain(request.domain)
     ordinary = ordinary_suites(domain, request.data, request.profile_count)
     found = resolve("classifiers", request.model, dict(request.parameters), domain, real_images(domain, request.data))
     try:
         digest = _digest(found.digests)
         profile = _profile(request, found.model, ordinary, digest)
-        suites = [folder_suite(request.images, domain) if request.images else ordinary.suite]
+        named = folder_suite(request.images, domain) if request.images else ordinary.suite
+        suites = run_suites(request.runs, domain) or [named]
         suites += [folder_suite(request.against, domain)] if request.against else []
         criteria = criteria_of(profile, request.criteria, request.settings)
         covered = _covered(found.model, suites, ordinary, criteria, profile)

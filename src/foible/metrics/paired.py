@@ -53,4 +53,4 @@ def paired(search: Iterable[Outcome], baseline: Iterable[Outcome]) -> Paired:
 
 
 def _accepted(outcomes: Iterable[Outcome]) -> dict[int, Outcome]:
-    return {o.attempt: o for o in outcomes if o.status is not Status.REJECTED}
+    return {o.attempt: o for o in outcomes if o.accepted}

@@ -32,14 +32,16 @@ class ArmSummary(BaseModel):
         return next((s.rate for s in self.funnel if s.name == name), None)
 
 
-def arm_summary(outcomes: Sequence[Outcome], findings: Sequence[Finding], answers: Answers = NOBODY) -> ArmSummary:
-    """Summarise one arm from how its attempts ended, what it found and what people say."""
-    accepted = [o for o in outcomes if o.status is not Status.REJECTED]
+def arm_summary(
+    outcomes: Sequence[Outcome], findings: Sequence[Finding], answers: Answers = NOBODY, judged: bool = False
+) -> ArmSummary:
+    """Summarise one arm from how its attempts ended, what it found and what people say; `judged`: its origins were."""
+    accepted = [o for o in outcomes if o.accepted]
     first = first_found(findings)
     return ArmSummary(
         attempts=len(outcomes),
         findings=len(findings),
-        funnel=funnel(outcomes, findings, answers),
+        funnel=funnel(outcomes, findings, answers, judged),
         evaluations=sum(o.evaluations for o in accepted),
         evaluations_per_failure=evaluations_per_failure(accepted),
         evaluations_to_failure=spread(

@@ -40,7 +40,7 @@ class Chart:
 
 def chart(arms: Sequence[tuple[str, Sequence[Outcome]]], budget: int) -> Chart:
     """Draw arms given as (name, outcomes) up to the budget."""
-    accepted = [(name, [o for o in outcomes if o.status is not Status.REJECTED]) for name, outcomes in arms]
+    accepted = [(name, [o for o in outcomes if o.accepted]) for name, outcomes in arms]
     reach = max([budget, *(o.evaluations for _, outcomes in accepted for o in outcomes)])
     step = _round_step(reach)
     ticks = tuple(Tick(100 * x / reach, f"{x:,}") for x in range(0, reach + 1, step))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from foible.metrics import Paired, Rate
 from foible.report.arms import ArmSummary, arm_summary
+from foible.report.counting import Counting
 
 
 def flat_metrics(
-    search: ArmSummary, baseline: ArmSummary | None, comparison: Paired | None
+    search: ArmSummary, baseline: ArmSummary | None, comparison: Paired | None, counted: Counting | None = None
 ) -> dict[str, int | float | None]:
     """Every number by name, None where unknown. The same names exist in every run.
 
-    Without prefix: the search. `baseline_`: the baseline on all its attempts. `shared_`: both, on the origins that
+    Without prefix: the search. `counting_`: the search when only failures that count are failures. `baseline_`: the baseline on all its attempts. `shared_`: both, on the origins that
     both arms accepted and finished.
     """
     flat: dict[str, int | float | None] = dict(_arm_metrics(search))
@@ -26,6 +27,12 @@ def flat_metrics(
     for name in ("steady", "valid", "label_kept", "counts", "valid_by_people", "label_kept_by_people"):
         judged = search.stage(name)
         flat |= {name: judged.count if judged else None, f"{name}_rate": judged.share if judged else None}
+    flat |= {
+        "counting_failure_rate": counted.origins.share if counted else None,
+        "counting_failure_rate_low": counted.origins.low if counted else None,
+        "counting_failure_rate_high": counted.origins.high if counted else None,
+        "counting_evaluations_per_failure": counted.evaluations_per_failure if counted else None,
+    }
     rival = _arm_metrics(baseline) if baseline else dict.fromkeys(_arm_metrics(search))
     flat |= {f"baseline_{name}": value for name, value in rival.items()}
     flat |= {
@@ -44,10 +51,15 @@ def metric_names() -> dict[str, None]:
 
 def _arm_metrics(arm: ArmSummary) -> dict[str, int | float | None]:
     accepted, failures, confirmed = (_rate(arm.stage(name)) for name in ("accepted", "failures", "confirmed"))
+    judged = arm.stage("recognised")  # None where nobody judged the origins
+    recognised = judged or accepted
     return {
         "attempts": arm.attempts,
+        "recognised": recognised.count,
+        "recognised_rate": recognised.share,
         "accepted": accepted.count,
-        "acceptance_rate": accepted.share,
+        "acceptance_rate": accepted.count / arm.attempts if arm.attempts else None,
+        "valid_origins_rate": accepted.share if judged else None,
         "failures": failures.count,
         "confirmed": confirmed.count,
         "findings": arm.findings,

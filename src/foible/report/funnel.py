@@ -35,24 +35,22 @@ NOBODY = Answers({})
 BY_FAILURE = "; counted by failure, and those of one origin are alike, so the interval is too narrow"
 
 
-def funnel(outcomes: Sequence[Outcome], findings: Sequence[Finding], answers: Answers = NOBODY) -> tuple[Stage, ...]:
+def funnel(
+    outcomes: Sequence[Outcome], findings: Sequence[Finding], answers: Answers = NOBODY, judged: bool = False
+) -> tuple[Stage, ...]:
     """The stages of one arm; where people have answered, theirs come last.
+
+    `judged` says whether the validators had a say about origins: that is a step of its own.
 
     Failures are counted against accepted origins, each once however many failures it led to. Validity is counted
     against the confirmed failures that were judged, all of them, so that a half-judged run does not look worse than it is.
     """
     counts = {status: sum(o.status is status for o in outcomes) for status in Status}
     attempts, found = len(outcomes), counts[Status.FOUND]
-    accepted = attempts - counts[Status.REJECTED]
+    accepted = sum(o.accepted for o in outcomes)
     several = len(findings) > found > 0  # an origin may lead to more than one
     return (
-        Stage(
-            name="accepted",
-            title="Accepted origins",
-            meaning="the classifier gets the starting image right; the others are set apart, never searched",
-            of="attempts",
-            rate=rate(accepted, attempts),
-        ),
+        *_origins(accepted, attempts - counts[Status.REJECTED], attempts, judged),
         Stage(
             name="failures",
             title="Failures seen",
@@ -71,6 +69,29 @@ def funnel(outcomes: Sequence[Outcome], findings: Sequence[Finding], answers: An
         *_judged(findings, BY_FAILURE if several else ""),
         *_by_people(findings, answers),
     )
+
+
+def _origins(accepted: int, recognised: int, attempts: int, judged: bool) -> tuple[Stage, ...]:
+    """Which origins are searched: those that the classifier gets right, and of these those that the validators accept."""
+    apart = "; the others are set apart, never searched"
+    first = Stage(
+        name="recognised" if judged else "accepted",
+        title="Recognised origins" if judged else "Accepted origins",
+        meaning="the classifier gets the starting image right"
+        + (apart if judged else f"{apart}; whether they are images of their class was not judged"),
+        of="attempts",
+        rate=rate(recognised, attempts),
+    )
+    if not judged:
+        return (first,)
+    second = Stage(
+        name="accepted",
+        title="Accepted origins",
+        meaning=f"every validator calls the starting image valid with its label{apart}",
+        of="recognised origins",
+        rate=rate(accepted, recognised),
+    )
+    return first, second
 
 
 def _judged(findings: Sequence[Finding], note: str) -> tuple[Stage, ...]:

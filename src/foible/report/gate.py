@@ -23,6 +23,13 @@ COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
+FAILURES = {
+    "failure_rate",
+    "failure_rate_low",
+    "failure_rate_high",
+    "confirmed",
+    "findings",
+}  # whether they count or not
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 CONDITION = re.compile(rf"\s*([A-Za-z_]\w*)\s*(<=|>=|==|!=|<|>)\s*({NUMBER})\s*(%?)\s*", re.ASCII)
 
@@ -74,13 +81,16 @@ def check_gate(conditions: str | Sequence[str], metrics: Mapping[str, float | No
                 f"gate '{condition}' names an unknown metric '{condition.metric}'",
                 did_you_mean(condition.metric, metrics),
             )
-    results = [_held(condition, metrics[condition.metric]) for condition in parsed]
+    results = [_held(condition, metrics) for condition in parsed]
     return Gate(not any(tripped for tripped, _ in results), tuple(line for _, line in results))
 
 
-def _held(condition: Condition, value: float | None) -> tuple[bool, str]:
-    """Whether a condition trips the gate, and the line that says so."""
+def _held(condition: Condition, metrics: Mapping[str, float | None]) -> tuple[bool, str]:
+    """Whether a condition trips the gate, and the line that says so; beside failures it says how many of them count."""
+    value = metrics[condition.metric]
     if value is None:
         return True, f"FAIL  {condition}: {condition.metric} is unknown in this run, which counts as failed"
     tripped = COMPARISONS[condition.comparison](value, condition.bound)
-    return tripped, f"{'FAIL' if tripped else 'ok  '}  {condition}: {condition.metric} is {value:g}"
+    counts, found = metrics.get("counts"), metrics.get("findings")
+    beside = f" ({counts:g} of {found:g} count)" if condition.metric in FAILURES and None not in (counts, found) else ""
+    return tripped, f"{'FAIL' if tripped else 'ok  '}  {condition}: {condition.metric} is {value:g}{beside}"

@@ -17,7 +17,7 @@ FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit_xml(run: Run, summary: Summary | None = None) -> str:
-    """The run as a JUnit test suite: accepted origins pass or fail, rejected ones are skipped.
+    """The run as a JUnit test suite: accepted origins pass or fail, those set apart are skipped.
 
     The baseline is not a test of the classifier and is left out; its numbers are among the suite's properties.
     """
@@ -53,9 +53,11 @@ def _case(run: Run, outcome: Outcome) -> XML.Element:
     case = XML.Element(
         "testcase", classname=_clean(f"{run.name}.{name}"), name=_clean(f"attempt {outcome.attempt}: {name}")
     )
-    if outcome.status is Status.REJECTED:
+    if not outcome.accepted:
         said = run.classes[outcome.origin_predicted]
-        XML.SubElement(case, "skipped", message=_clean(f"origin of class {name} is already taken for {said}"))
+        taken, refused = f"is already taken for {said}", "is not called valid with its label by the validators"
+        why = refused if outcome.status is Status.REFUSED else taken
+        XML.SubElement(case, "skipped", message=_clean(f"origin of class {name} {why}"))
     elif outcome.status is Status.FOUND:
         found = [run.finding(Key(outcome.attempt, number)) for number in range(min(outcome.findings, MOST))]
         more = f", and {outcome.findings - 1:,} more" if outcome.findings > 1 else ""

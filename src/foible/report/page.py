@@ -68,6 +68,7 @@ def render_page(run: Run, summary: Summary | None = None) -> str:
             facts=summary.facts,
             classes=summary.facts.classes,
             confirmed=summary.search.stage("confirmed"),
+            counts=summary.search.stage("counts"),
             state_text=wording.state_text(summary.facts.state, summary.facts.quoted_folder),
             chart=_chart(run, summary),
             matrix=confusion_matrix(summary.confusions),

@@ -21,7 +21,7 @@ DRAWN_FROM = (
     "domain",
     "classes",
     "targets",
-    "origins",
+    "begins",
     "generator",
 )  # of the recipe: what an origin depends on, beside data and seed
 

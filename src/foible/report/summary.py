@@ -11,9 +11,10 @@ from pydantic import BaseModel, ConfigDict
 
 from foible.metrics import ClassPair, Paired, Rate, class_pairs, paired, rate, spread
 from foible.report.arms import ArmSummary, arm_summary, first_found
+from foible.report.counting import Counting, counting, known_error
 from foible.report.facts import RunFacts, run_facts
 from foible.report.flat import flat_metrics
-from foible.report.wording import count, interval, of, percent, plural
+from foible.report.headline import headline
 from foible.store import Run
 from foible.store.answers import read_answers
 from foible.types import Arm, Finding, Outcome, Status
@@ -37,35 +38,49 @@ class ClassRow(Frozen):
 
 
 class Summary(Frozen):
-    """A run in numbers. `metrics` holds the ones a gate can refer to, None where unknown."""
+    """A run in numbers. `metrics` holds the ones a gate can refer to, None where unknown.
+
+    `counting` is the run when only failures that count are failures; `known_error` says how often their judge errs.
+    """
 
     facts: RunFacts
     headline: str
     search: ArmSummary
     baseline: ArmSummary | None
     comparison: Paired | None
+    counting: Counting | None
+    known_error: str
     classes: tuple[ClassRow, ...]
     confusions: tuple[ClassPair, ...]
     metrics: dict[str, int | float | None]
+
+    @property
+    def key_stage(self) -> str:
+        """The stage of the funnel that matters: the failures that count, or the confirmed ones where nobody judged."""
+        return "counts" if self.search.stage("counts") else "confirmed"
 
 
 def summarise(run: Run) -> Summary:
     """Summarise a run, finished or not; an attempt that has not ended is in no number."""
     outcomes, findings = _read(run, Arm.SEARCH)
     rivals, rival_findings = _read(run, Arm.BASELINE)
-    search = arm_summary(outcomes, findings, read_answers(run.layout))
-    baseline = arm_summary(rivals, rival_findings) if rivals else None
+    judged = run.manifest.recipe.get("origins") == "judged"
+    search = arm_summary(outcomes, findings, read_answers(run.layout), judged)
+    baseline = arm_summary(rivals, rival_findings, judged=judged) if rivals else None
     comparison = paired(outcomes, rivals) if rivals else None
+    counted = counting(outcomes, findings, rivals, rival_findings)
     facts = run_facts(run)
     return Summary(
         facts=facts,
-        headline=_headline(facts, search, comparison),
+        headline=headline(facts, search, comparison, counted),
         search=search,
         baseline=baseline,
         comparison=comparison,
+        counting=counted,
+        known_error=known_error(facts.digests) if counted else "",
         classes=_classes(run.classes, outcomes, first_found(findings)),
         confusions=class_pairs(findings),
-        metrics=flat_metrics(search, baseline, comparison),
+        metrics=flat_metrics(search, baseline, comparison, counted),
     )
 
 
@@ -89,7 +104,7 @@ def _classes(names: Sequence[str], outcomes: Sequence[Outcome], first: Mapping[i
         by_label[outcome.label].append(outcome)
     rows = []
     for label, mine in sorted(by_label.items()):
-        accepted = sum(o.status is not Status.REJECTED for o in mine)
+        accepted = sum(o.accepted for o in mine)
         found = [first.get(o.attempt, o.evaluations) for o in mine if o.status is Status.FOUND]
         rows.append(
             ClassRow(
@@ -102,28 +117,3 @@ def _classes(names: Sequence[str], outcomes: Sequence[Outcome], first: Mapping[i
             )
         )
     return tuple(rows)
-
-
-def _headline(facts: RunFacts, search: ArmSummary, comparison: Paired | None) -> str:
-    """The result in a sentence or two, with denominators."""
-    confirmed = search.stage("confirmed")
-    if confirmed is None or confirmed.total == 0:
-        return (
-            f"No origin has been searched yet, of {plural(facts.attempts_planned, 'attempt')} planned."
-            if search.attempts == 0
-            else f"None of {plural(search.attempts, 'attempt')} gave an origin that {facts.classifier} gets right."
-        )
-    text = (
-        f"From {of(confirmed)} starting images that {facts.classifier} gets right, the {facts.search} search reached a "
-        f"confirmed failure ({percent(confirmed.share)}, 95 % interval {interval(confirmed)})"
-    )
-    cost, several = search.evaluations_per_failure, search.findings > confirmed.count
-    each = "starting image that led to one" if several else "failure"
-    text += f", at {count(cost)} evaluations per {each}" if cost is not None else ""
-    text += f"; {search.findings:,} failures in all." if several else "."
-    if comparison is not None and comparison.shared:
-        text += (
-            f" On the same {plural(comparison.shared, 'origin')} with the same budget, {facts.baseline} search reached "
-            f"{comparison.baseline.count:,} and {facts.search} search {comparison.search.count:,}."
-        )
-    return text

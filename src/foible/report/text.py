@@ -6,6 +6,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foible.metrics import Paired, Rate
 from foible.plain import plain
 from foible.report.funnel import Stage
 from foible.report.summary import Summary
@@ -65,11 +66,23 @@ def _parts(summary: Summary, page: Path | None, fancy: bool, bars: bool = False)
     parts: list[RenderableType] = ["", title, Text(plain(about), style="dim" if fancy else "")]
     if state != "complete":
         parts.append(Text(plain(state_text(state, facts.quoted_folder)), style="yellow" if fancy else ""))
+    if lead := _lead(summary):
+        parts += ["", Text(plain(lead), style="bold" if fancy else "")]
     parts += ["", _funnel_table(summary, fancy, bars), "", *(Text(plain(line)) for line in _cost_lines(summary)), ""]
     parts += [Text(plain(line)) for line in _confusion_lines(summary)]
+    if summary.known_error:
+        parts += [Text(plain(summary.known_error), style="dim" if fancy else "")]
     if page is not None:
         parts += [Text.assemble("report       ", (plain(str(page)), "bold"))]
     return parts
+
+
+def _lead(summary: Summary) -> str:
+    """How many failures count, before anything else; nothing where they were not judged."""
+    counts = summary.search.stage("counts")
+    if counts is None:
+        return ""
+    return f"{of(counts)} confirmed failures count ({percent(counts.share)}, 95 % interval {interval(counts)})"
 
 
 def _funnel_table(summary: Summary, fancy: bool, bars: bool) -> RenderableType:
@@ -89,17 +102,28 @@ def _funnel_table(summary: Summary, fancy: bool, bars: bool) -> RenderableType:
     planned = f"of {summary.facts.attempts_planned:,} planned"
     table.add_row("attempts ended", attempts, "", "", planned)
     for stage in summary.search.funnel:
-        style = ACCENT if stage.name == "confirmed" and fancy else ""
+        style = ACCENT if stage.name == summary.key_stage and fancy else ""
         table.add_row(*_stage_cells(stage), *([Text(_bar(stage), style=ACCENT)] if bars else []), style=style)
     if rival is not None:
-        shared = f"of {plural(rival.shared, 'same origin')}"
         table.add_section() if fancy else table.add_row()
-        for name, rate in (
-            (summary.facts.search, rival.search),
-            (f"{summary.facts.baseline} (baseline)", rival.baseline),
-        ):
-            table.add_row(Text(plain(name)), f"{rate.count:,}", percent(rate.share), interval(rate), shared)
+        counted = summary.counting.comparison if summary.counting else None
+        for both, note in ((rival, ""), (counted, ", that count")):
+            for name, rate in _sides(summary, both):
+                cells = (
+                    f"{rate.count:,}",
+                    percent(rate.share),
+                    interval(rate),
+                    f"of {plural(rate.total, 'same origin')}",
+                )
+                table.add_row(Text(plain(name + note)), *cells)
     return table
+
+
+def _sides(summary: Summary, both: Paired | None) -> list[tuple[str, Rate]]:
+    """Search and baseline with their rates on the same origins; none where they were not compared."""
+    if both is None:
+        return []
+    return [(summary.facts.search, both.search), (f"{summary.facts.baseline} (baseline)", both.baseline)]
 
 
 def _stage_cells(stage: Stage) -> tuple[str, str, str, str, str]:

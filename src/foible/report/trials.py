@@ -28,7 +28,7 @@ class Trial:
 
 def trials(run: Run, arm: Arm = Arm.SEARCH) -> dict[int, Trial]:
     """The accepted attempts that have ended, by number; right even while the run is being written."""
-    ended = [o for o in run.outcomes(arm) if o.status is not Status.REJECTED]
+    ended = [o for o in run.outcomes(arm) if o.accepted]
     found: dict[int, list[FindingLine]] = defaultdict(list)
     for line in run.index(arm):
         found[line.attempt].append(line)

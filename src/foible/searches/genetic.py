@@ -137,9 +137,12 @@ def offspring(parents: Tensor, step: Tensor, count: int, origins: Tensor, stream
     cut = (dice[:, 2] * size).long()[..., None]
     flat, origin = parents.flatten(2), origins.flatten(1)[:, None]
     children = torch.where(torch.arange(size) < cut, take(flat, first), take(flat, second))
-    return children + (children != origin) * step[:, None, None] * noise
+    noise.mul_(step[:, None, None]).masked_fill_(children == origin, 0)
+    return children.add_(noise)
 
 
 def take(rows: Tensor, index: Tensor) -> Tensor:
     """Per lane, the rows at these positions: (lanes, P, ...) and (lanes, K) give (lanes, K, ...)."""
-    return rows[torch.arange(len(rows))[:, None], index]
+    lanes = torch.arange(len(rows))[:, None] * rows.shape[1]
+    taken = rows.flatten(0, 1).index_select(0, (lanes + index).flatten())
+    return taken.reshape(*index.shape, *rows.shape[2:])

@@ -44,6 +44,7 @@ class Manifest(BaseModel):
     @field_validator("recipe")
     @classmethod
     def _whole_recipe(cls, recipe: dict[str, Any]) -> dict[str, Any]:
+        recipe = _named_anew(recipe)
         return recipe | _relied_on(recipe)
 
     @field_validator("shape")
@@ -58,6 +59,13 @@ class Manifest(BaseModel):
         recipe = {k: v for k, v in self.recipe.items() if k != "engine"}
         recipe["budget"] = {k: v for k, v in recipe["budget"].items() if k != "seconds"}
         return {"recipe": recipe, "digests": self.digests, "data": self.data}
+
+
+def _named_anew(recipe: dict[str, Any]) -> dict[str, Any]:
+    """A recipe from before origins were judged: the key said what searches begin from, and any origin was searched."""
+    if "begins" in recipe or "origins" not in recipe:
+        return recipe
+    return recipe | {"begins": recipe["origins"], "origins": "any"}
 
 
 def _relied_on(recipe: dict[str, Any]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ STOP: dict[str, dict[str, Any]] = {
     "confirmed": {"ends": "confirmed"},
     "counts": {"ends": "confirmed", "steers": True},
 }
-NOT_DONE = {"steadiness": False}  # what format 1 did not do; a run goes on as it began
+NOT_DONE = {"steadiness": False, "origins": "any"}  # what format 1 did not do; a run goes on as it began
 CHART = {"column": "margin", "goal": 0.0}  # what the live chart of format 1 always showed
 ROLES = {"origin_probabilities": "before", "probabilities": "after"}
 

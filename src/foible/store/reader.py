@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from safetensors.torch import load as load_tensors
+
 from foible.errors import StoreError
 from foible.images import read_png
 from foible.store.database import WHOLE_FINDINGS, connect, database_errors, to_finding, to_outcome
 from foible.store.layout import Layout, inside
 from foible.store.manifest import Manifest, read_manifest
 from foible.store.sound import LARGEST, row_errors, sound_finding, sound_line, sound_outcome, sound_verdict
-from foible.types import Arm, Finding, Images, Key, Outcome, Status, Verdict
+from foible.types import Arm, Finding, Images, Key, Outcome, State, Status, Verdict
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,11 @@ class Run:
         rows = self._rows("SELECT status, count(*) AS n FROM outcomes WHERE arm = ? GROUP BY status", arm)
         found = {r["status"]: r["n"] for r in rows}
         return {status: found.get(status, 0) for status in Status}
+
+    def shared(self, arm: Arm = Arm.SEARCH) -> State:
+        """What the searches of the run have come to share, as units covered; nothing where they share nothing."""
+        row = next(self._rows("SELECT state FROM shared WHERE arm = ? ORDER BY wave DESC LIMIT 1", arm), None)
+        return load_tensors(row["state"]) if row else {}
 
     def _finding(self, row: sqlite3.Row) -> Finding:
         with row_errors(f"finding {row['attempt']}", self.layout.folder):

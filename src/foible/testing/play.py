@@ -9,13 +9,14 @@ from torch import Tensor
 
 from foible.campaign.roles import make_role, with_derived
 from foible.campaign.spec import Recipe
+from foible.domains.made import MadeImages
 from foible.protocols import Inspectable, Lanes, Populous, Remembers, Role, Setting, Shares, Suggests
 from foible.registry import build
 from foible.seeding import Streams
 from foible.testing.toys import ToyClassifier, ToyGenerator
 from foible.types import TESTED, Evaluation, Feedback, Latents, Proposal, Starts, State, Want
 
-OTHERS = ("rival", "surrogate")  # roles that are there without being asked for
+OTHERS = ("rival", "another", "surrogate")  # roles that are there without being asked for
 
 
 def toy_lanes(attempts: list[int], latent_shape: tuple[int, ...] = (3,), starts: int = 1) -> Lanes:
@@ -97,8 +98,10 @@ def play(search: Any, lanes: Lanes, rounds: int, state: State | None = None) -> 
 
 
 def toy_shared(objective: Any) -> State:
-    """What a run shares at first, fitted on the toy models and no data."""
-    setting = Setting(toy_roles(objective), None, torch.device("cpu"))
+    """What a run shares at first, fitted on the toy models and what they make."""
+    generator = ToyGenerator()
+    made = MadeImages("toy", lambda labels, rng: generator.decode(generator.sample(labels, rng), labels), 3)
+    setting = Setting(toy_roles(objective), made, torch.device("cpu"))
     return objective.start(setting) if isinstance(objective, Shares) else {}
 
 

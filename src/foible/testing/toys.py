@@ -11,7 +11,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from foible.types import Capability, Images, Latents, LatentSpace
+from foible.types import Capability, Images, Latents, LatentSpace, Verdict
 
 CLASSES = ("left", "middle", "right")
 SHAPE = (1, 6, 6)
@@ -98,6 +98,32 @@ class ToyClassifier:
         if self.bias:
             scores = scores + torch.tensor([self.bias, 0.0, 0.0], dtype=scores.dtype)
         return scores, dict.fromkeys(layers, bars)
+
+
+class ToyJudge:
+    """A validator: an image is valid unless it is too dark, and keeps its label while no other bar is much brighter.
+
+    Args:
+        darkest: mean brightness from which on an image is valid.
+        lead: by how much another bar may outshine the expected one.
+    """
+
+    name = "toy-judge"
+
+    def __init__(self, darkest: float = 0.0, lead: float = 0.1) -> None:
+        self.darkest, self.lead = darkest, lead
+
+    def __call__(self, images: Images, labels: Tensor) -> list[tuple[Verdict, ...]]:
+        """One verdict about the image and one about the label."""
+        bars = images.mean((1, 2)).unflatten(1, (3, 2)).mean(2)
+        behind = (bars.amax(1) - bars.gather(1, labels[:, None])[:, 0]).tolist()
+        return [
+            (
+                Verdict(self.name, mean >= self.darkest, mean, "image", self.darkest),
+                Verdict(self.name, gap <= self.lead, 1 - gap, "label", 1 - self.lead),
+            )
+            for mean, gap in zip(bars.mean(1).tolist(), behind, strict=True)
+        ]
 
 
 def write_toy_images(root: Path, per_class: int = 4) -> Path:

@@ -19,6 +19,7 @@ WORDS = {
     Status.HELD: "held out",
     Status.LOST: "failure lost in rounding",
     Status.REJECTED: "set apart: wrong from the start",
+    Status.REFUSED: "set apart: not valid with its label",
 }
 
 
@@ -111,7 +112,8 @@ def _ended_share(run: Run) -> float:
 def _ended(run: Run) -> str:
     counts = run.counts()
     done, planned = sum(counts.values()), run.manifest.recipe["attempts"]
-    apart = f", {counts[Status.REJECTED]:,} of them set apart" if counts[Status.REJECTED] else ""
+    aside = counts[Status.REJECTED] + counts[Status.REFUSED]
+    apart = f", {aside:,} of them set apart" if aside else ""
     found = sum(outcome.findings for outcome in run.outcomes())
     return f"{done:,} of {plural(planned, 'starting image')} tried{apart}, {plural(found, 'failure')}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from foible.classifiers.variants import classifier_variant
 from foible.digest import sha256
 from foible.domains import Domain, RealImages
 from foible.errors import RecipeError, did_you_mean
-from foible.registry import build, names_a_file, singular, table
+from foible.registry import build, find, names_a_file, singular, table
 from foible.zoo.catalogue import cards, entries, not_installed
 from foible.zoo.files import load_model
 from foible.zoo.trainable import trainable
@@ -41,7 +42,7 @@ def resolve(
         role: "generators" or "classifiers".
         use: what the recipe says.
         parameters: the rest of the recipe's table.
-        domain: what a classifier of the user's own is for.
+        domain: what a classifier of the user's own is for; gives a kind of generator its shape where it needs one.
         data: real images on which its conventions are found out.
 
     A classifier's `variant` (and `share`) asks for a compressed version of it, see `classifiers/variants.py`.
@@ -63,7 +64,7 @@ def resolve(
         name = use if use in entries() else path.stem
         return Resolved(load_model(path, role, name, parameters), {path.name: sha256(path)})
     if use in table(role):
-        return Resolved(build(role, use, parameters), {})
+        return Resolved(build(role, use, _offered(role, use, domain) | dict(parameters)), {})
     if use in cards() or use in trainable():
         raise not_installed(use, role)
     fitting = [n for n, e in entries().items() if e.role == role]
@@ -72,6 +73,12 @@ def resolve(
         did_you_mean(use, [*fitting, *table(role)])
         + "; a model file (.safetensors, .pt, .pt2, .onnx), a hub name or file.py:Name works too",
     )
+
+
+def _offered(role: str, use: str, domain: Domain | None) -> dict[str, Any]:
+    """The domain's shape for a kind that cannot do without one."""
+    asked = inspect.signature(find(role, use)).parameters.get("shape")
+    return {"shape": domain.shape} if domain is not None and asked is not None and asked.default is asked.empty else {}
 
 
 def _variant(use: str, parameters: Mapping[str, Any], domain: Domain | None, data: RealImages | None) -> Resolved:

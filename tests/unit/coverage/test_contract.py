@@ -135,7 +135,11 @@ def test_following_the_objective_covers_what_it_aims_at(name, exact):
         loss = seen.objective(from_values(values, start.scope, start.predicted), aims, base=start)
         (slope,) = torch.autograd.grad(loss.sum(), values)
         values = (values - 0.02 * slope / slope.norm(dim=1, keepdim=True).clamp_min(1e-12)).detach()
-        reached |= _reached(seen, start, from_values(values, start.scope, start.predicted), aims[:, 0])
+        now = from_values(values, start.scope, start.predicted)
+        there = _reached(seen, start, now, aims[:, 0])
+        if seen.measure == "share":
+            assert torch.equal(seen.met(now, aims, base=start)[:, 0], there)
+        reached |= there
         if reached.all():
             break
     # the nearest trace changes on the way, and DSA jumps over buckets when it does
@@ -187,7 +191,17 @@ def test_random_aims_are_open_too_and_repeatable(name, ordinary):
     seen = criterion(name, ordinary)
     batch = random_batch(5, 14)
     seen.absorb(random_batch(5, 15))
-    twice = [seen.aim(batch, 2, "random", torch.Generator().manual_seed(1)) for _ in range(2)]
+    rarest = seen.aim(batch, 1, "rarest")
+    assert torch.equal((rarest >= 0).any(), (seen.aim(batch) >= 0).any())
+    if seen.measure == "share" and bool((rarest >= 0).any()):
+        shares = seen.per_layer().nan_to_num(torch.inf)
+        layers = seen.layers_aimed_at(rarest[rarest >= 0])
+        assert bool((shares[layers] <= shares[seen.layers_aimed_at(seen.obligations().open)].amin()).all()) or len(
+            seen.gaps(batch, seen.state)[0][0]
+        ) < len(seen.obligations().open)
+    everything = torch.ones(seen.numbers, dtype=torch.bool)
+    assert seen.aim(batch, 1, barred=everything).unique().tolist() == [-1]
+    twice = [seen.aim(batch, 2, "random", torch.arange(len(batch))) for _ in range(2)]
     assert torch.equal(*twice)
     if seen.measure == "share":
         assert set(twice[0][twice[0] >= 0].tolist()) <= set(seen.obligations().open.tolist())

@@ -74,7 +74,7 @@ def test_a_recipe_survives_the_form(name):
 
 def test_all_that_a_recipe_can_say_survives_the_form():
     changes = {
-        "title": "All of it", "classes": ["3", "5"], "targets": ["8"], "origins": "real", "data": "sample",
+        "title": "All of it", "classes": ["3", "5"], "targets": ["8"], "begins": "real", "origins": "any", "data": "sample",
         "classifiers": {"rival": "mnist-lenet5"}, "oracle": "disagree", "objective": "margin", "validators": [],
         "ends": "never", "keeps": "every", "rank": "margin", "steers": False, "wave": 4, "seed": 3, "attempts": 7,
         "budget": {"evaluations": 90, "seconds": 1.5}, "baseline": {"use": "genetic", "attempts": 2},

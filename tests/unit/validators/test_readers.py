@@ -31,6 +31,7 @@ def test_a_drawing_becomes_ink_on_paper_and_a_photograph_stays():
 
 def test_a_class_is_seen_by_all_characters_drawn_like_it():
     assert set(drawn_like("5")) == set("5sS") and set(drawn_like("A")) == set("Aa") and set(drawn_like("7")) == {"7"}
+    assert set(drawn_like("S")) == set("Ss5") and set(drawn_like("B")) == set("Bb86"), "a letter may look like a digit"
 
 
 def test_a_reading_is_taken_as_it_is():

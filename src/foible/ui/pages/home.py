@@ -54,7 +54,7 @@ def _row(shared: Bench, name: str) -> Row:
                 state_of(shared.jobs, name, run),
                 " against ".join(parts),
                 counts[Status.FOUND],
-                sum(counts.values()) - counts[Status.REJECTED],
+                sum(counts.values()) - counts[Status.REJECTED] - counts[Status.REFUSED],
                 tuple(card(run, key) for key, _, _ in chosen),
             )
     except FoibleError as error:

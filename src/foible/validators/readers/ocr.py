@@ -55,6 +55,8 @@ class Recogniser:
         self._columns = [[known[c] for c in drawn_like(name) if c in known] for name in classes]
         if unread := [name for name, columns in zip(classes, self._columns, strict=True) if not columns]:
             raise RecipeError(f"{self.name} reads characters, and knows none for '{unread[0]}'", "leave the reader out")
+        self._places = np.concatenate([np.array(columns) for columns in self._columns])
+        self._starts = np.cumsum([0, *map(len, self._columns[:-1])])  # where each class's characters begin among them
         self.digests = {path.name: sha256(path)}
 
     def _characters(self) -> list[str]:
@@ -68,12 +70,12 @@ class Recogniser:
         """Probability of each class's characters, and that there is any character at all (N, classes + 1)."""
         pictures = shown(images).numpy()
         with ThreadPoolExecutor(max(1, torch.get_num_threads())) as threads:
-            return torch.stack(list(threads.map(self._one, pictures)))
+            return torch.from_numpy(np.stack(list(threads.map(self._one, pictures))))
 
-    def _one(self, picture: NDArray[np.float32]) -> Tensor:
-        said = torch.from_numpy(self._session.run(None, {self._input: picture[None]})[0][0])  # (positions, characters)
-        classes = [said[:, columns].sum(1).amax() for columns in self._columns]
-        return torch.stack([*classes, 1 - said[:, 0].amin()])
+    def _one(self, picture: NDArray[np.float32]) -> NDArray[np.float32]:
+        said = self._session.run(None, {self._input: picture[None]})[0][0]  # (positions, characters)
+        classes = np.add.reduceat(said[:, self._places], self._starts, axis=1).max(0)
+        return np.append(classes, 1 - said[:, 0].min())
 
     def read(self, seen: Tensor, learnt: Mapping[str, Tensor]) -> Reading:  # noqa: ARG002
         """As it is: nothing is fitted."""
@@ -98,9 +100,11 @@ class Fifth(Recogniser):
 
 
 def drawn_like(name: str) -> str:
-    """The characters by which a class can be seen: its own in both cases, and for a digit those drawn like it."""
+    """The characters by which a class can be seen: its own in both cases, and between digits and letters those drawn like it."""
     first = name[:1]
-    return "".join(dict.fromkeys((first, first.lower(), first.upper(), *ALIKE.get(name, ""))))
+    own = (first, first.lower(), first.upper())
+    digits = (digit for digit, letters in ALIKE.items() if set(own) & set(letters))
+    return "".join(dict.fromkeys((*own, *ALIKE.get(name, ""), *digits)))
 
 
 def shown(images: Images) -> Images:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from foible.coverage import Scope
 from foible.coverage.batch import width_of
@@ -58,22 +58,58 @@ def scope_of(
         unit: "channel" or "element".
         trace: the layers by which surprise is measured; left out: the last but one.
     """
+    named = measured_layers(classifier, layers, where)
+    with torch.no_grad():
+        logits, seen = classifier.inspect(probe, named)
+    return scope_seen(classifier, seen, logits.shape[1], where, unit, trace)
+
+
+def measured_layers(classifier: Any, layers: Sequence[str], where: Where) -> tuple[str, ...]:
+    """The layers as they are named, or those that are found; a classifier that shows none is refused."""
     if not isinstance(classifier, Inspectable) or not classifier.layers():
         raise ModelError(
             f"classifier '{getattr(classifier, 'name', type(classifier).__name__)}' lends no activations",
             "use a torch module, an ONNX file, an exported program, or weights with file.py:factory",
         )
-    named = tuple(layers) or chosen_layers(classifier, where)
-    with torch.no_grad():
-        logits, seen = classifier.inspect(probe, named)
-    widths = tuple(width_of(seen[name], unit) for name in named)
-    bounds = tuple(bounds_of(classifier, name) for name in named)
-    return Scope(named, widths, unit, where, bounds, tuple(trace), logits.shape[1])
+    return tuple(layers) or chosen_layers(classifier, where)
+
+
+def scope_seen(
+    classifier: Any, seen: Mapping[str, Tensor], classes: int, where: Where, unit: Unit, trace: Sequence[str] = ()
+) -> Scope:
+    """The scope of layers that have shown what they give."""
+    widths = tuple(width_of(values, unit) for values in seen.values())
+    bounds = tuple(bounds_of(classifier, name) for name in seen)
+    return Scope(tuple(seen), widths, unit, where, bounds, tuple(trace), classes)
+
+
+def incoming_weights(classifier: Any, scope: Scope) -> Tensor:
+    """The mean weight with which each channel is fed (units,), of the layer itself or of the one before it.
+
+    DLFuzz takes units with large ones for influential.
+    """
+    module = module_of(classifier)
+    leaves = [] if module is None else [(n, p) for n, p in module.named_modules() if not any(p.children())]
+    means, fed = dict[str, Tensor](), None
+    for name, part in leaves:
+        if isinstance(part, LINEAR):
+            fed = part.weight.detach().flatten(1).mean(1).cpu()
+        if fed is not None:
+            means[name] = fed
+    for name, width in zip(scope.layers, scope.widths, strict=True):
+        if name not in means or len(means[name]) != width:
+            raise ModelError(
+                f"layer '{name}' of '{classifier.name}' has no weight for each of its {width} units",
+                'choose units another way: chooses = "cheapest"',
+            )
+    return torch.cat([means[name] for name in scope.layers])
 
 
 def chosen_layers(classifier: Any, where: Where) -> tuple[str, ...]:
     """All layers of one kind, in the order in which the module lists them."""
-    module = module_of(classifier)
+    module, known = module_of(classifier), classifier.layers()
+    if module is None and len(known) == 1:
+        return tuple(known)
     if module is None:
         raise ModelError(
             f"the layers of '{classifier.name}' do not say what they are", "name them: --layers " + _some(classifier)

@@ -7,8 +7,8 @@ import torch
 from torch import nn
 
 from foible.classifiers.adapted import AdaptedClassifier
+from foible.classifiers.scopes import scope_of
 from foible.errors import ModelError
-from foible.measuring.layers import scope_of
 
 PROBE = torch.rand(2, 1, 6, 6)
 
