@@ -15,9 +15,9 @@ from .conftest import foible
 
 CLASSIFIER = '''
 class Brightest:
-    """The channel with the most light names the class."""
+    """The channel with the most light (red, green, blue) names the class."""
 
-    name, classes, offers = "brightest", ("red", "green", "blue"), frozenset()
+    name, classes, offers = "brightest", ("amber", "grass", "sky"), frozenset()
 
     def __call__(self, images):
         return images.mean((2, 3))
@@ -27,7 +27,7 @@ class Brightest:
 def test_an_autoencoder_in_a_folder_is_added_and_searched_by_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
-    for channel, name in enumerate(("red", "green", "blue")):
+    for channel, name in enumerate(("amber", "grass", "sky")):
         (tmp_path / "photographs" / name).mkdir(parents=True)
         for k in range(2):
             pixels = rng.integers(0, 120, (16, 16, 3), dtype=np.uint8)
@@ -51,7 +51,7 @@ def test_an_autoencoder_in_a_folder_is_added_and_searched_by_name(tmp_path, monk
         "classifier": "brightest.py:Brightest",
         "search": "random",
         "attempts": 3,
-        "budget": {"evaluations": 20},
+        "budget": {"evaluations": 50},
     }
     (tmp_path / "search.toml").write_text(tomli_w.dumps(recipe))
     done = foible("run", "search.toml", "--out", "runs/tiny", "--quiet")
