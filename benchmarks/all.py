@@ -14,6 +14,7 @@ SCRIPTS = [
     ["memory.py"],
     ["sandbox_overhead.py"],
     ["compare_runs.py"],
+    ["workers.py"],
     ["coverage_speed.py"],
     ["coverage_pass.py"],
 ]

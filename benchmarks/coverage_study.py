@@ -1,7 +1,7 @@
 """Does any coverage criterion, as a second gradient, beat lambda2 = 0? The study of docs/coverage.md, in pieces.
 
-Run: python benchmarks/coverage_study.py --folder FOLDER [--only deepxplore-pixels] [--seconds 280] [--part 1/3]. The same command goes on
-where the last one stopped; with --table it runs nothing and writes tables of what is there to results.json.
+Run: python benchmarks/coverage_study.py --folder FOLDER [--only deepxplore-pixels] [--seconds 280]. The same command goes on
+where the last one stopped, and several may run at once; with --table it runs nothing and writes tables of what is there to results.json.
 
 Every run of coverage_study.toml is scored under all criteria: the origins alone, and the origins with their failures.
 """
@@ -38,6 +38,7 @@ from measure import write
 
 HERE = Path(__file__).parent
 SEEDS = 10
+HELD = 600  # seconds after which a run that somebody began is taken over
 
 
 def main() -> None:
@@ -45,7 +46,6 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--seconds", type=float, default=math.inf)
-    parser.add_argument("--part", default="1/1")
     parser.add_argument("--table", action="store_true")
     told = parser.parse_args()
     torch.set_num_threads(1)
@@ -54,14 +54,15 @@ def main() -> None:
     if told.table:
         tables(cells, told.folder)
         return
-    mine, parts = map(int, told.part.split("/"))
+    told.folder.mkdir(parents=True, exist_ok=True)
     end = time.monotonic() + told.seconds
-    for cell in cells[mine - 1 :: parts]:
-        noted = told.folder / f"{cell.name}.json"
-        if noted.is_file():
-            continue
+    for cell in cells:
         if time.monotonic() > end:
             return
+        noted, claim = (told.folder / f"{cell.name}.{kind}" for kind in ("json", "claim"))
+        if noted.is_file() or (claim.is_file() and time.time() - claim.stat().st_mtime < HELD):
+            continue  # done, or another process is at it
+        claim.touch()
         run = foible.run(cell.recipe, told.folder / cell.name)
         noted.write_text(json.dumps(figures(run), indent=1))
 

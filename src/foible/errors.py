@@ -16,8 +16,18 @@ class FoibleError(Exception):
         self.message = message
         self.hint = hint
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # Errors cross processes; a child may take other arguments than these.
+        return _copied, (type(self), self.message, self.hint), self.__dict__
+
     def __str__(self) -> str:
         return f"{self.message}\n  hint: {self.hint}" if self.hint else self.message
+
+
+def _copied(kind: type[FoibleError], message: str, hint: str) -> FoibleError:
+    error = kind.__new__(kind)
+    FoibleError.__init__(error, message, hint)
+    return error
 
 
 class RecipeError(FoibleError):

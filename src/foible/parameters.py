@@ -166,6 +166,9 @@ def parameter_of(name: str, hint: Any, default: Any, about: str, required: bool 
         if any(typing.get_origin(h) in (dict, Mapping) for h in plain):
             return Parameter(kind=Kind.TABLE, **facts)
         items = {item for h in plain for item in typing.get_args(h)}
+        facts["default"] = (
+            list(default) if isinstance(default, tuple) else default
+        )  # as it is read, and written in TOML
         return Parameter(kind=Kind.LIST, numeric=bool(items & {int, float}), **facts)
     return None
 

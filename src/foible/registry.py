@@ -77,6 +77,8 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "stand_in": "foible.objectives.stand_in:StandIn",
         "divergence": "foible.objectives.divergence:Divergence",
         "between": "foible.objectives.between:Between",
+        "surprise": "foible.objectives.surprise:Surprise",
+        "regression": "foible.objectives.regression:Regression",
         "covering": "foible.objectives.covering:Covering",
     },
     "oracles": {
@@ -85,14 +87,17 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "disagree": "foible.oracles.disagree:Disagree",
         "apart": "foible.oracles.apart:Apart",
         "oriented": "foible.oracles.oriented:Oriented",
+        "moved": "foible.oracles.moved:Moved",
     },
     "searches": {
         "boundary-genetic": "foible.searches.boundary_genetic:BoundaryGenetic",
+        "climb": "foible.searches.climb:Climb",
         "deepxplore": "foible.searches.deepxplore:DeepXplore",
         "descent": "foible.searches.descent:Descent",
         "dlfuzz": "foible.searches.dlfuzz:DLFuzz",
         "frontier": "foible.searches.frontier:Frontier",
         "genetic": "foible.searches.genetic:Genetic",
+        "mutation_queue": "foible.searches.mutation_queue:MutationQueue",
         "nsga2": "foible.searches.nsga2:NSGA2",
         "pgd": "foible.searches.joint:PGD",
         "random": "foible.searches.random:Random",
@@ -114,6 +119,10 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "discriminator": "foible.validators.discriminator:Discriminator",
         "ssim": "foible.validators.ssim:SSIM",
         "human": "foible.validators.human:Human",
+    },
+    "parts": {  # of a report: see report/parts.py
+        "borders": "foible.borders.parts:parts",
+        "differences": "foible.differing.page:parts",
     },
     "readers": {
         "ppocr-v6": "foible.validators.readers.ocr:Sixth",

@@ -21,6 +21,12 @@ ROWS = {  # what a search needs beside its name; the others take a step of their
     "frontier": {"search": {}, "classifiers": RIVAL},
     "boundary-genetic": {"search": {}},
     "shrink": {"search": {}},
+    "climb": {"search": {}, "objective": {"use": "surprise", "wanted": 2.0}},
+    "mutation_queue": {
+        "search": {"seeds": 3, "room": 6, "mutants": 4},
+        "classifiers": RIVAL,
+        "budget": {"evaluations": 60},
+    },
     "deepxplore": {"search": {"partners": ["rival"], "radius": 3.0, "step": 0.05}, "classifiers": RIVAL},
     "dlfuzz": {"search": {"radius": 4.0, "criterion": "kmnc", "rise": 0.0}},
     "pgd": {"search": {"radius": 3.0}},

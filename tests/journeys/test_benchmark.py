@@ -28,7 +28,7 @@ def test_run_list_and_only(tmp_path, toy_images):
 
 def test_benchmarks_are_listed():
     listed = foible("ls", "benchmarks")
-    assert listed.returncode == 0 and "Searches on MNIST" in listed.stdout and "36 cells" in listed.stdout
+    assert listed.returncode == 0 and "Searches on MNIST" in listed.stdout and "54 cells" in listed.stdout
     part = foible("benchmark", "gift", "--only", "mnist-*", "--only", "low", "--list")
     assert part.stdout.count("at most") == 3 and "gift-mnist-vae-low" in part.stdout
 

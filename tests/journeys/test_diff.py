@@ -5,11 +5,36 @@ from pathlib import Path
 import pytest
 
 import foible as package
-from foible.errors import RecipeError
+from foible.differing.corpus import corpus_of
+from foible.differing.page import parts
+from foible.errors import RecipeError, StoreError
+from foible.store import open_run
+from foible.store.answers import give_answer
 from foible.testing.toys import toy_recipe
 
 from .conftest import foible
 
+OTHER = """
+from foible.testing.toys import ToyClassifier
+from foible.types import Verdict
+
+
+class Other(ToyClassifier):
+    def __init__(self):
+        super().__init__("other", bias=0.75)
+
+
+class Shut(ToyClassifier):
+    offers = frozenset()
+
+
+class Picky:
+    name = "picky"
+
+    def __call__(self, images, labels):
+        bars = images.mean((1, 2)).unflatten(1, (3, 2)).mean(2).sort(1, descending=True).values
+        return [(Verdict("picky", bool(b[0] - b[1] > 0.1), 0.5),) for b in bars]
+"""
 TOYS = Path(package.__file__).parent / "testing" / "toys.py"
 
 
@@ -54,3 +79,65 @@ def test_what_cannot_be_compared_is_said(common, tmp_path):
 def test_a_recipe_without_a_rival_is_refused(toy_images, tmp_path):
     with pytest.raises(RecipeError, match="rival"):
         package.run(toy_recipe(toy_images, search="frontier"), tmp_path / "run")
+
+
+def test_the_page_shows_matrix_triples_and_growth(common, tmp_path):
+    (tmp_path / "mine.py").write_text(OTHER)
+    assert foible("diff", *common, "--filter", f"{tmp_path}/mine.py:Picky", "--published").returncode == 0
+    page = (tmp_path / "run" / "difference.html").read_text()
+    for part in ("What A says, what B says", "<polyline", "A says", "Who is right", "filter", "data:image/png"):
+        assert part in page
+    shown = parts(open_run(tmp_path / "run"))
+    assert set(shown) == {"figures", "matrix", "categories", "growth", "wins", "triples"}
+    assert "<svg" in shown["growth"] and "<html" not in shown["growth"]
+    with pytest.raises(StoreError, match="differences"):
+        (tmp_path / "run" / "difference.json").unlink()
+        parts(open_run(tmp_path / "run"))
+
+
+def test_more_than_two_models_are_bred_and_compared_in_pairs(common, tmp_path):
+    settings = ("--set", "search.population=8", "--set", "search.look=[1,6,6]", "--set", "budget.evaluations=200")
+    done = foible("diff", *common, "--also", common[0], *settings, "--set", "objective.look=[1,6,6]")
+    assert done.returncode == 0, done.stderr
+    assert "C = toy-classifier" in done.stdout and "not all of one mind on 0" in done.stdout
+    assert open_run(tmp_path / "run").manifest.recipe["search"]["use"] == "nsga2"
+
+
+def test_people_are_asked_and_their_word_stands(common, tmp_path):
+    """Somebody sees "right" in the first disagreement: that is expected of it from then on."""
+    (tmp_path / "mine.py").write_text(OTHER)
+    done = foible("diff", *common, "--set", f'validators=["{tmp_path}/mine.py:Picky"]', "--survey", 5)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "run" / "survey.html").is_file() and "undecided 0" not in done.stdout
+    run = open_run(tmp_path / "run")
+    first = next(iter(run.findings()))
+    give_answer(run.layout, "ann", first.key, 2)
+    corpus, by = corpus_of(run, ("a", "b"))
+    assert int(corpus.expected[0]) == 2 and by.startswith("people")
+
+
+def test_the_other_questions(common, toy_images, tmp_path):
+    drift = foible("diff", *common[:4], "--parity", "--fail-if", "drift_flips > 0")
+    assert drift.returncode == 0, drift.stderr
+    assert "exactly equal" in drift.stdout and "gate passed" in drift.stdout
+    mine = foible("diff", *common[:8], "--reuse", "--unrelated", f"{TOYS}:ToyClassifier", "--out", tmp_path / "reuse")
+    assert mine.returncode == 0, mine.stderr
+    assert "no sign that B is derived from A" in mine.stdout, "the unrelated one makes the same mistakes"
+    corpus = tmp_path / "c.npz"
+    assert foible("diff", *common, "--save-corpus", corpus, "-q").returncode == 0
+    models = (f"{TOYS}:ToyClassifier", f"{tmp_path}/mine.py:Other", "--domain", toy_images, "--corpus", corpus)
+    (tmp_path / "mine.py").write_text(OTHER)
+    gate = ("--fail-if", "corpus_new > 0")
+    assert foible("diff", *models, *gate).returncode == 1
+    assert foible("diff", *models, "--accept", *gate).returncode == 0
+    assert foible("diff", *models, *gate).returncode == 0, "recorded"
+    assert foible("diff", *common, "--accept").returncode == 2
+
+
+def test_where_a_lends_no_gradients_b_leads(common, tmp_path):
+    """A is a black box, such as a file exported from B."""
+    (tmp_path / "mine.py").write_text(OTHER)
+    shut = (f"{tmp_path}/mine.py:Shut", common[1], *common[2:])
+    assert foible("diff", *shut).returncode == 0
+    run = open_run(tmp_path / "run")
+    assert run.manifest.recipe["objective"] == {"use": "between", "guide": "rival"} and len(run.index()) > 9

@@ -75,6 +75,18 @@ ROWS = {
         "classifiers": RIVAL,
         "budget": {"evaluations": 120},
     },
+    "nsga2 in niches, two rivals": {
+        "search": {"use": "nsga2", "population": 6, "look": [1, 6, 6], "niches": True},
+        "objective": {"use": "divergence", "look": [1, 6, 6], "rivals": ["rival", "rival2"]},
+        "oracle": {"use": "disagree", "among": ["tested", "rival", "rival2"]},
+        "classifiers": RIVAL | {"rival2": RIVAL["rival"] | {"bias": -0.75}},
+        "budget": {"evaluations": 180},
+    },
+    "mutation_queue": {
+        "search": {"use": "mutation_queue", "seeds": 3, "room": 6, "mutants": 4},
+        "classifiers": RIVAL,
+        "budget": {"evaluations": 120},
+    },
     "frontier": {"search": "frontier", "classifiers": RIVAL},
     "frontier, walking, a regression": {
         "search": {"use": "frontier", "hops": 2},

@@ -6,7 +6,7 @@ import torch
 
 from foible.differing.answers import Answers, ask, in_batches, must_be_comparable
 from foible.differing.command import two_models
-from foible.differing.corpus import Corpus, load_corpus, replay, replay_figures
+from foible.differing.corpus import Corpus, accepting, load_corpus, replay, replay_figures
 from foible.differing.text import matrix_lines
 from foible.errors import DataError, RecipeError
 from foible.images import to_bytes, to_images
@@ -76,6 +76,26 @@ def test_a_corpus_is_read_as_it_was_written_and_asked_again(tmp_path):
     assert same["corpus_changed_a"] == same["corpus_changed_b"] == 0
     mended = replay_figures(stored, replay(stored, A, A))
     assert mended["corpus_disagreements"] == 0 and mended["corpus_changed_b"] == 2 and mended["corpus_wrong_b"] == 0
+
+
+def test_differences_that_were_accepted_are_not_new(tmp_path):
+    made = corpus()
+    now = replay(made, A, B)
+    before = replay_figures(made, now)
+    assert before["corpus_accepted"] == 0 and before["corpus_new"] == 2
+    accepting(made, now).save(tmp_path / "c.npz")
+    stored = load_corpus(tmp_path / "c.npz", CLASSES, (1, 6, 6))
+    after = replay_figures(stored, now)
+    assert after["corpus_accepted"] == 2 and after["corpus_new"] == 0
+    other = replay_figures(stored, replay(stored, A, ToyClassifier("c", bias=-9)))
+    assert other["corpus_new"] == other["corpus_disagreements"] == 1, "the last image is left no more: another answer"
+
+
+def test_a_corpus_of_an_earlier_release_has_accepted_nothing(tmp_path):
+    corpus().save(tmp_path / "c.npz")
+    with np.load(tmp_path / "c.npz") as file:
+        np.savez(tmp_path / "old.npz", **{k: file[k] for k in file.files if k != "accepted"})
+    assert load_corpus(tmp_path / "old.npz", CLASSES, (1, 6, 6)).accepted.tolist() == [-1] * 5
 
 
 def test_what_is_no_corpus_is_refused(tmp_path):

@@ -7,6 +7,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from foible.metrics.agreement import cohen_kappa
 from foible.metrics.consensus import fleiss_kappa, krippendorff_alpha
+from foible.metrics.rates import rate
 from foible.metrics.resampling import estimate
 
 SEEDS = range(8)
@@ -19,6 +20,12 @@ def ballots(seed, items=30, answers=4, voices=5, lacking=False):
     share = 0.5 / answers + 0.5 * np.eye(answers)[liked]
     count = rng.integers(0, voices + 1, items) if lacking else np.full(items, voices)
     return np.stack([rng.multinomial(n, p) for n, p in zip(count, share, strict=True)])
+
+
+@pytest.mark.parametrize(("count", "total"), [(0, 1), (1, 1), (3, 7), (29, 30), (0, 999), (500, 999), (999, 999)])
+def test_the_interval_of_a_share_is_scipys(count, total):
+    theirs, ours = stats.binomtest(count, total).proportion_ci(0.95, method="wilson"), rate(count, total)
+    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

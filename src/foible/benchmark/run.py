@@ -10,14 +10,17 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from foible.api import run as run_recipe
 from foible.benchmark.ledger import read_ledger, write_ledger
 from foible.benchmark.matrix import Cell, Matrix
 from foible.benchmark.progress import Heard, Standing, TimeLeft
+from foible.campaign import assemble
+from foible.campaign import run as run_campaign
+from foible.campaign.workers import Workers, threads_of, workers_of
 from foible.errors import FoibleError
 from foible.report import write_page
 from foible.store import open_run
@@ -47,14 +50,20 @@ def run_benchmark(
         listen: called with how far the whole is.
         order: positions of cells; the matrix's own order by default. No result depends on it.
     """
-    books = Books(folder)
+    with _shared_workers(matrix) as workers:
+        return _run(matrix, Books(folder), listen, order, workers)
+
+
+def _run(
+    matrix: Matrix, books: Books, listen: Listener, order: Iterable[int] | None, workers: Workers | None
+) -> list[Ended]:
     ended: dict[str, Ended] = {}
     waiting = [matrix.cells[k] for k in (range(len(matrix.cells)) if order is None else order)]
     left = TimeLeft(matrix, books.ledger, {c.name for c in waiting if books.complete(c)})
     postponed: set[str] = set()
     while waiting:
         cell = waiting.pop(0)
-        end = Ended(cell, "complete") if books.complete(cell) else _one(cell, books, left, listen)
+        end = Ended(cell, "complete") if books.complete(cell) else _one(cell, books, left, listen, workers)
         if end.state == "elsewhere" and cell.name not in postponed:
             postponed.add(cell.name)
             waiting.append(cell)
@@ -94,18 +103,31 @@ class Books:
         return end
 
 
-def _one(cell: Cell, books: Books, left: TimeLeft, listen: Listener) -> Ended:
+@contextmanager
+def _shared_workers(matrix: Matrix) -> Iterator[Workers | None]:
+    """Processes that go from cell to cell, where all cells ask for the same; otherwise every run has its own."""
+    engines = [cell.recipe.engine for cell in matrix.cells]
+    asked = {(e.workers, e.threads, e.address, e.gpus, e.device) for e in engines}
+    if len(asked) > 1 or not engines or not engines[0].workers:
+        yield None
+        return
+    with workers_of(engines[0], threads_of(engines[0])) as workers:
+        yield workers
+
+
+def _one(cell: Cell, books: Books, left: TimeLeft, listen: Listener, workers: Workers | None) -> Ended:
     books.begin(cell)
     left.begin(cell)
     listen(left.standing())
     begin = time.monotonic()
-    end = _attempt(cell, books.folder / cell.name, lambda progress: listen(left.heard(progress)))
+    end = _attempt(cell, books.folder / cell.name, lambda progress: listen(left.heard(progress)), workers)
     return books.end(end, time.monotonic() - begin)
 
 
-def _attempt(cell: Cell, folder: Path, listen: Callable[[Heard], None]) -> Ended:
+def _attempt(cell: Cell, folder: Path, listen: Callable[[Heard], None], workers: Workers | None) -> Ended:
     try:
-        run = run_recipe(cell.recipe, folder, listen=listen)
+        run_campaign(assemble(cell.recipe), folder, listen, workers)
+        run = open_run(folder)
         write_page(run)
         return Ended(cell, run.state)
     except KeyboardInterrupt:

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from foible.batching import Packing
-from foible.campaign.assemble import assemble
+from foible.campaign.assemble import Campaign, assemble
 from foible.campaign.evaluate import Evaluator, Rendered
 from foible.campaign.spec import load_recipe
 from foible.campaign.trust import must_be_the_same, must_be_trusted
@@ -45,14 +45,7 @@ def replay(
         changes: values that take the place of the recipe's, such as another classifier's name.
         trust: run the code that the recipe names although the run was not made here.
     """
-    nobody: dict[str, object] = {"validators": [], "steers": False}  # who says what counts is not asked again
-    recipe = load_recipe(run.manifest.recipe, nobody | (changes or {}))
-    another = classifier is not None or "classifier" in (changes or {})
-    if not trust:
-        must_be_trusted(run.layout, _own(recipe.resolved(), another))
-    campaign = assemble(recipe, classifier=classifier)
-    if not another:
-        must_be_the_same(campaign, run.manifest)
+    campaign = reassembled(run, classifier, changes, trust)
     evaluator = Evaluator(campaign, run.manifest.chunk, Packing(run.manifest.packing))
     findings = run.findings() if keys is None else iter([run.finding(key) for key in keys])
     for finding in findings:
@@ -66,6 +59,28 @@ def replay(
         latents = (finding.latent[None], finding.origin_latent[None])
         fails = bool(evaluator.failed(shown, *latents, labels, targets)[0])
         yield Replayed(finding, int(shown.outputs[TESTED][0].argmax()), fails)
+
+
+def reassembled(
+    run: Run, classifier: Classifier | None = None, changes: dict[str, object] | None = None, trust: bool = False
+) -> Campaign:
+    """The campaign of a run once more, with the very models it was made with and nobody who judges.
+
+    Args:
+        run: the run.
+        classifier: takes the place of the run's own.
+        changes: values that take the place of the recipe's, such as another classifier's name.
+        trust: run the code that the recipe names although the run was not made here.
+    """
+    nobody: dict[str, object] = {"validators": [], "steers": False}  # who says what counts is not asked again
+    recipe = load_recipe(run.manifest.recipe, nobody | (changes or {}))
+    another = classifier is not None or "classifier" in (changes or {})
+    if not trust:
+        must_be_trusted(run.layout, _own(recipe.resolved(), another))
+    campaign = assemble(recipe, classifier=classifier)
+    if not another:
+        must_be_the_same(campaign, run.manifest)
+    return campaign
 
 
 def _own(recipe: dict[str, Any], another: bool) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from foible.campaign.built_in import built_in_recipe, recipe_names
 from foible.errors import RecipeError, did_you_mean
@@ -56,6 +56,15 @@ class BaselineTable(Part):
     attempts: int = Field(20, ge=0, description="how many of the first attempts it tries too; 0: none")
 
 
+class NarrowTable(Strict):
+    """When a pair of classes gets no more attempts, in a run that aims at classes."""
+
+    width: float = Field(0.2, gt=0, le=1, description="of the 95 % interval of its share of escapes, or narrower")
+    within: float | None = Field(
+        None, gt=0, description="only escapes of at most this latent distance count (L1 where measured, else L2)"
+    )
+
+
 class EngineTable(Strict):
     """How the machine is used; changes no result beyond what docs/concepts.md says of chunks."""
 
@@ -63,6 +72,23 @@ class EngineTable(Strict):
     chunk: int | Literal["auto"] = Field("auto", description="images per pass through the networks; auto: measured")
     device: str = Field("cpu", description="where the networks run: cpu, cuda, cuda:1, mps")
     checkpoint_seconds: float = Field(10.0, gt=0, description="between two savings of unfinished searches")
+    workers: int | Literal["ray"] = Field(
+        0, description="processes that compute, through Ray; 0: this one alone; ray: one for every core"
+    )
+    threads: int | None = Field(
+        None, ge=1, description="of each process that computes; left out: what torch takes, shared out among workers"
+    )
+    address: str | None = Field(None, description="of a Ray cluster; left out: this machine")
+    gpus: float | None = Field(
+        None, ge=0, description="what a worker takes of a GPU, such as 0.25; left out: a whole one where device is cuda"
+    )
+
+    @field_validator("workers")
+    @classmethod
+    def _some_or_none(cls, workers: int | Literal["ray"]) -> int | Literal["ray"]:
+        if isinstance(workers, int) and workers < 0:
+            raise ValueError("a number of processes is 0 or more")
+        return workers
 
 
 class Recipe(Strict):
@@ -74,6 +100,9 @@ class Recipe(Strict):
     data: str | None = Field(None, description="real images: a tree, an npz file or 'sample'; left out: look around")
     classes: tuple[str, ...] | None = Field(None, description="of the origins; left out: all, in turn")
     targets: tuple[str, ...] | None = Field(None, description="classes to aim at: attempts go through all pairs")
+    narrow: NarrowTable | None = Field(
+        None, description="with targets: leave a pair of classes alone once its share of escapes is known well enough"
+    )
     begins: Literal["auto", "real", "sampled"] = Field(
         "auto",
         description="what searches begin from: real images need a generator with an encoder; auto: real where it has one",

@@ -6,6 +6,7 @@ one's own runs that is nobody else's business. A run is known as one's own by it
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -48,6 +49,8 @@ def wishes(part: Any, key: str = "") -> Iterator[str]:
             yield f"runs the Python file '{part[:120]}'"
         elif part.startswith(("http://", "https://")):
             yield f"sends images to '{part[:120]}'"
+        elif key == "address":
+            yield f"computes on the cluster at '{part[:120]}'"
         elif "${" in part:
             yield f"sends the value of an environment variable ('{part[:60]}')"
     elif isinstance(part, bool) and REFUSES_PROTECTION.get(key) is part:
@@ -63,4 +66,15 @@ def must_be_the_same(campaign: Campaign, manifest: Manifest) -> None:
             raise ModelError(
                 f"'{file}' {what}: its digest is {digest[:12]}..., the manifest says {(stored or 'nothing')[:12]}",
                 "put the old file back, or ask another classifier on purpose: --classifier NAME",
+            )
+
+
+def must_be_equal(what: str, mine: Mapping[str, str], wanted: Mapping[str, str]) -> None:
+    """Refuse to compute for a run where something is another than where it was begun."""
+    for name in sorted({*mine, *wanted}):
+        if mine.get(name) != wanted.get(name):
+            here, there = (str(side.get(name, "missing"))[:12] for side in (mine, wanted))
+            raise ModelError(
+                f"{what} '{name}' is another for worker {platform.node()}: {here} there, {there} where the run began",
+                "every machine of a cluster needs the same packages, and the same files under the same paths",
             )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from foible.images import rounded
-from foible.protocols import Classifier
+from foible.protocols import Classifier, Inspectable
 from foible.types import Images
 
 
@@ -23,11 +24,20 @@ class AsStored:
 
         Double precision is left as it is, for finite differences.
         """
-        if images.dtype == torch.float64:
-            return self.wrapped(images)
-        return self.wrapped(images + (rounded(images.detach()) - images).detach())
+        return self.wrapped(_as_stored(images))
+
+    def inspect(self, images: Images, layers: Sequence[str]) -> tuple[Tensor, Mapping[str, Tensor]]:
+        """Logits of the rounded images, and what these layers give."""
+        assert isinstance(self.wrapped, Inspectable)
+        return self.wrapped.inspect(_as_stored(images), layers)
 
     def __getattr__(self, name: str) -> Any:
         if name == "wrapped":  # not there yet: while it is copied or unpickled
             raise AttributeError(name)
         return getattr(self.wrapped, name)
+
+
+def _as_stored(images: Images) -> Images:
+    if images.dtype == torch.float64:
+        return images
+    return images + (rounded(images.detach()) - images).detach()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from foible.cli.options import Attempts, Data, Device, Quiet, Seed, Set, recipe_changes
+from foible.cli.options import Address, Attempts, Data, Device, Quiet, Seed, Set, WorkersOption, recipe_changes
 
 if TYPE_CHECKING:
     from foible.benchmark.progress import Standing
@@ -35,6 +35,8 @@ def benchmark(
     data: Data = None,
     device: Device = None,
     set_: Set = None,
+    workers: WorkersOption = None,
+    address: Address = None,
     list_: Annotated[bool, typer.Option("--list", help="Print the cells and run nothing.")] = False,
     quiet: Quiet = False,
 ) -> int:
@@ -45,7 +47,9 @@ def benchmark(
     """
     from foible.benchmark import load_matrix, run_benchmark, write_tables
 
-    changes = recipe_changes(set_, attempts=attempts, seed=seed, data=data, device=device)
+    changes = recipe_changes(
+        set_, attempts=attempts, seed=seed, data=data, device=device, workers=workers, address=address
+    )
     matrix = load_matrix(name, changes, only or [], seeds)
     if list_:
         for cell in matrix.cells:

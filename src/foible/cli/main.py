@@ -28,19 +28,24 @@ from foible.cli import (
     escapes,
     export,
     judge,
+    labels,
     ls,
     migrate,
     replay,
     report,
     resume,
     run,
+    strip,
+    study,
     survey,
     test,
     train,
     ui,
     zoo,
 )
+from foible.cli import map as activation_map
 from foible.cli.ask import commands
+from foible.cli.memory import keep_freed_memory
 from foible.cli.terminal import plain_streams
 from foible.errors import FoibleError
 
@@ -122,6 +127,8 @@ VERBS = (
     coverage.coverage,
     ambiguous.ambiguous,
     escapes.escapes,
+    labels.labels,
+    strip.strip,
     ls.ls,
     resume.resume,
     replay.replay,
@@ -136,6 +143,7 @@ VERBS = (
 )
 for function in VERBS:
     app.command()(verb(function))
+app.command("map")(verb(activation_map.map_))
 
 surveys = typer.Typer(cls=survey.MakeByDefault, no_args_is_help=True, rich_markup_mode=None)
 for name, act in survey.VERBS.items():
@@ -148,6 +156,11 @@ data_app = typer.Typer(
 for of_the_data in data.VERBS:
     data_app.command()(verb(of_the_data))
 app.add_typer(data_app, name="data")
+
+studies = typer.Typer(help="Questions that several trainings answer: `study vae`.", no_args_is_help=True)
+for name, act in study.VERBS.items():
+    studies.command(name)(verb(act))
+app.add_typer(studies, name="study")
 
 zoo_app = typer.Typer(help="The models: their table, cards, figures and pictures.", no_args_is_help=True)
 for of_the_zoo in zoo.VERBS:
@@ -179,6 +192,7 @@ def main() -> None:
     # Threads that spin while they wait slow torch down tenfold as soon as another program wants the CPU; threads that
     # sleep cost nothing on a quiet machine. Set here, before torch is loaded, and not for programs that import foible.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    keep_freed_memory()
     signal.signal(signal.SIGINT, _interrupt)
     with contextlib.suppress(OSError, ValueError):  # where standard error is no file
         faulthandler.enable()  # a crash of native code is not silent

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -47,6 +50,55 @@ Untrusted = Annotated[
 Insist = Annotated[bool, typer.Option("--insist", help="Go on where this machine cannot isolate an untrusted file.")]
 Pickles = Annotated[bool, typer.Option("--pickles", help="Open files that can run any code when opened.")]
 Limit = Annotated[list[str] | None, _option("Of the sandbox: --limit memory_gb=2 --limit call_seconds=10.", "--limit")]
+
+
+OPTIONS: dict[str, Any] = {
+    "mean": Mean,
+    "std": Std,
+    "range_": Range,
+    "size": Size,
+    "channels": Channels,
+    "colours": Colours,
+    "layout": Layout,
+    "output": Output,
+    "classes": Classes,
+    "factory": Factory,
+    "weights": Weights,
+    "download": Download,
+    "send": Send,
+    "answer": Answer,
+    "header": Header,
+    "private": Private,
+    "untrusted": Untrusted,
+    "insist": Insist,
+    "pickles": Pickles,
+    "limit": Limit,
+}  # by the name of the parameter
+FLAGS = {"download", "private", "insist", "pickles"}
+
+
+def about_models(verb: Callable[..., int]) -> Callable[..., int]:
+    """A verb with all options about a model of the user's own; it gets them as `settings`.
+
+    They stand where `settings` stands in its parameters. Typer reads a function's signature, so that is where they are put.
+    """
+    signature = inspect.signature(verb, eval_str=True)
+    mine = [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=False if name in FLAGS else None, annotation=kind
+        )
+        for name, kind in OPTIONS.items()
+    ]
+    parameters = [p for own in signature.parameters.values() for p in (mine if own.name == "settings" else [own])]
+
+    @functools.wraps(verb)
+    def with_settings(*arguments: Any, **options: Any) -> int:
+        given = {name.rstrip("_"): options.pop(name, None) for name in OPTIONS}
+        return verb(*arguments, settings=model_settings(**given), **options)
+
+    with_settings.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    with_settings.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": int}
+    return with_settings
 
 
 def model_settings(**given: Any) -> dict[str, Any]:

@@ -48,6 +48,15 @@ Lanes = Annotated[
 ]
 Chunk = Annotated[int | None, typer.Option(help="Images per forward pass; measured when left out.", show_default=False)]
 Device = Annotated[str | None, typer.Option(help="Where the networks run: cpu, cuda, cuda:1, mps.", show_default=False)]
+WorkersOption = Annotated[
+    str | None,
+    typer.Option(
+        "--workers", help="Processes that compute, through Ray; 'ray': one per core; 0: none.", show_default=False
+    ),
+]
+Address = Annotated[
+    str | None, typer.Option(help="Of a Ray cluster for --workers [default: this machine].", show_default=False)
+]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", help="Any recipe value: --set search.population=50. Repeatable.", show_default=False),
@@ -64,8 +73,12 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")
 
 def recipe_changes(pairs: list[str] | None = None, **named: Any) -> dict[str, Any]:
     """Recipe values from `--set key=value` (TOML values; bare words are text) and from options that were given."""
-    keys = {"lanes": "engine.lanes", "chunk": "engine.chunk", "device": "engine.device"}
-    changes = {keys.get(k, k): v for k, v in named.items() if v is not None}
+    engine = {"lanes", "chunk", "device", "workers", "address"}
+    changes = {f"engine.{k}" if k in engine else k: v for k, v in named.items() if v is not None}
+    if str(changes.get("engine.workers", "")).isdecimal():
+        changes["engine.workers"] = int(changes["engine.workers"])
+    elif changes.get("engine.address") and "engine.workers" not in changes:
+        changes["engine.workers"] = "ray"
     for pair in pairs or []:
         key, sign, text = pair.partition("=")
         if not sign or not key.strip():

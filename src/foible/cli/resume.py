@@ -6,13 +6,15 @@ from typing import Annotated
 
 import typer
 
-from foible.cli.options import FailIf, Quiet, RunArgument, Trust, with_trust
+from foible.cli.options import Address, FailIf, Quiet, RunArgument, Trust, WorkersOption, recipe_changes, with_trust
 
 
 def resume(
     run: RunArgument,
     repair: Annotated[bool, typer.Option("--repair", help="Keep what is sound of a damaged run, then go on.")] = False,
     trust: Trust = False,
+    workers: WorkersOption = None,
+    address: Address = None,
     fail_if: FailIf = None,
     quiet: Quiet = False,
 ) -> int:
@@ -27,7 +29,7 @@ def resume(
     from foible.store.manifest import read_manifest
     from foible.store.repair import repair as repair_run
 
-    recipe = load_recipe(read_manifest(run).recipe)
+    recipe = load_recipe(read_manifest(run).recipe, recipe_changes(workers=workers, address=address))
     with_trust(lambda trust: None if trust else must_be_trusted(Layout(run), recipe.resolved()), trust)
     if repair:
         for note in repair_run(run):

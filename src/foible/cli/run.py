@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from foible.cli.options import (
+    Address,
     Attempts,
     Chunk,
     ClassifierOption,
@@ -24,6 +25,7 @@ from foible.cli.options import (
     RecipeArgument,
     Seed,
     Set,
+    WorkersOption,
     recipe_changes,
 )
 from foible.cli.progress import run_progress
@@ -46,6 +48,8 @@ def run(
     lanes: Lanes = None,
     chunk: Chunk = None,
     device: Device = None,
+    workers: WorkersOption = None,
+    address: Address = None,
     seconds: Annotated[
         float | None, typer.Option(help="Stop after this long; the same command goes on.", show_default=False)
     ] = None,
@@ -70,6 +74,8 @@ def run(
         lanes=lanes,
         chunk=chunk,
         device=device,
+        workers=workers,
+        address=address,
     )
     if seconds is not None:
         changes["budget.seconds"] = seconds

@@ -56,6 +56,10 @@ def make(
         bool,
         typer.Option("--ratings", help="Ask how much (1 to 5) it looks like the expected class and the predicted one."),
     ] = False,
+    controls: Annotated[
+        bool,
+        typer.Option("--controls", help="With --ratings: show each origin too, as the generator makes it."),
+    ] = False,
 ) -> int:
     """Make a page on which people say what they see.
 
@@ -75,6 +79,7 @@ def make(
         seed,
         data,
         ratings,
+        controls,
     )
     found = len(opened.index())
     print(f"{made.page}: {made.images} of {found} findings and {made.checks} attention checks, survey {made.name}")
@@ -138,4 +143,23 @@ def report(
     return 0
 
 
-VERBS: dict[str, Callable[..., int]] = {"make": make, "import": import_answers, "report": report}
+def compare(
+    runs: Annotated[
+        list[Path], typer.Argument(help="Runs of different methods from the same origins.", show_default=False)
+    ],
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0,
+) -> int:
+    """Say by people's ratings which method confuses them most, origin by origin.
+
+    Controls (the plain reconstruction of an origin) stand beside the methods where people have rated them.
+    """
+    from foible.store import open_run
+    from foible.survey.methods import compare_methods, method_lines
+
+    said = compare_methods([open_run(run) for run in runs], seed)
+    print(said.model_dump_json(indent=2) if json else "\n".join(method_lines(said)))
+    return 0
+
+
+VERBS: dict[str, Callable[..., int]] = {"make": make, "import": import_answers, "report": report, "compare": compare}

@@ -7,35 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from foible.cli.model_options import (
-    Answer,
-    Channels,
-    Classes,
-    Colours,
-    Download,
-    Factory,
-    Header,
-    Insist,
-    Layout,
-    Limit,
-    Mean,
-    Output,
-    Pickles,
-    Private,
-    Range,
-    Send,
-    Size,
-    Std,
-    Untrusted,
-    Weights,
-    model_settings,
-)
+from foible.cli.model_options import about_models
 from foible.cli.options import Attempts, Data, FailIf, Origins, Out, Quiet, Seed, Set, recipe_changes
 from foible.cli.run import run_recipe
 from foible.cli.terminal import tell
 from foible.errors import RecipeError
 
 
+@about_models
 def test(
     model: Annotated[
         str,
@@ -44,31 +23,13 @@ def test(
             show_default=False,
         ),
     ],
+    *,
     domain: Annotated[str, typer.Option(help="What it is for: a domain's name, TOML file or folder of images.")],
     generator: Annotated[
         str | None, typer.Option(help="Where images come from [default: the zoo's for the domain].", show_default=False)
     ] = None,
     data: Data = None,
-    mean: Mean = None,
-    std: Std = None,
-    range_: Range = None,
-    size: Size = None,
-    channels: Channels = None,
-    colours: Colours = None,
-    layout: Layout = None,
-    output: Output = None,
-    classes: Classes = None,
-    factory: Factory = None,
-    weights: Weights = None,
-    download: Download = False,
-    send: Send = None,
-    answer: Answer = None,
-    header: Header = None,
-    private: Private = False,
-    untrusted: Untrusted = None,
-    insist: Insist = False,
-    pickles: Pickles = False,
-    limit: Limit = None,
+    settings: dict[str, Any],
     attempts: Attempts = None,
     seed: Seed = None,
     origins: Origins = None,
@@ -82,28 +43,6 @@ def test(
     """Test your own classifier: find out how it wants its images, probe it, then search for its failures."""
     from foible.campaign import load_recipe
 
-    settings = model_settings(
-        mean=mean,
-        std=std,
-        range=range_,
-        size=size,
-        channels=channels,
-        colours=colours,
-        layout=layout,
-        output=output,
-        classes=classes,
-        factory=factory,
-        weights=weights,
-        download=download,
-        send=send,
-        answer=answer,
-        header=header,
-        private=private,
-        untrusted=untrusted,
-        insist=insist,
-        pickles=pickles,
-        limit=limit,
-    )
     tell(quiet)
     if look:
         return _look(model, domain, data, settings, json, quiet)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -14,16 +14,32 @@ from foible.protocols import Classifier
 from foible.types import Images
 
 BATCH = 256
+KEPT = 1000  # disagreements whose images are kept
+
+
+@dataclass(frozen=True)
+class ClassDrift:
+    """What became of the images that A takes for one class: how many, how many B names otherwise, and the gaps."""
+
+    label: int
+    images: int
+    flips: int
+    mean_gap: float
+    largest_gap: float
 
 
 @dataclass(frozen=True)
 class Answers:
-    """The classes that A and B name (N,), how far apart their probabilities are (N,), and what is expected (-1: unknown)."""
+    """The classes that A and B name (N,), how far apart their probabilities are (N,), and what is expected (-1: unknown).
+
+    `images` holds the first thousand images on which they disagree, where somebody will look at them.
+    """
 
     a: Tensor
     b: Tensor
     gaps: Tensor
     expected: Tensor
+    images: Images | None = None
 
     def __len__(self) -> int:
         return len(self.a)
@@ -58,6 +74,16 @@ class Answers:
             "undecided": int((differ & ~known).sum()),
         }
 
+    def by_class(self) -> list[ClassDrift]:
+        """Flips and gaps for every class that A names, in order of class."""
+        drifts = []
+        for label in self.a.unique().tolist():
+            rows = self.a == label
+            gaps = self.gaps[rows]
+            flips = int((self.differ & rows).sum())
+            drifts.append(ClassDrift(label, len(gaps), flips, float(gaps.mean()), float(gaps.max())))
+        return drifts
+
     @classmethod
     def of_scores(cls, a: Tensor, b: Tensor, expected: Tensor) -> Answers:
         """From what they gave (N, classes)."""
@@ -67,13 +93,18 @@ class Answers:
 def ask(a: Classifier, b: Classifier, batches: Iterable[tuple[Images, Tensor]]) -> Answers:
     """Both classifiers on every image; batches are images with the expected classes."""
     parts: list[tuple[Tensor, Tensor, Tensor]] = []
+    shown: list[Images] = []
     with torch.inference_mode():
         for images, expected in batches:
-            parts.append((a(images).cpu(), b(images).cpu(), expected))
+            first, second = a(images).cpu(), b(images).cpu()
+            parts.append((first, second, expected))
+            if sum(map(len, shown)) < KEPT:
+                shown.append(images[(first.argmax(1) != second.argmax(1)).to(images.device)].cpu())
     if not parts:
         nothing = torch.empty(0, dtype=torch.long)
         return Answers(nothing, nothing, torch.empty(0, dtype=torch.float64), nothing)
-    return Answers.of_scores(*(torch.cat(column) for column in zip(*parts, strict=True)))
+    said = Answers.of_scores(*(torch.cat(column) for column in zip(*parts, strict=True)))
+    return replace(said, images=torch.cat(shown)[:KEPT])
 
 
 def in_batches(total: int, make: Callable[[Tensor], tuple[Images, Tensor]]) -> Iterable[tuple[Images, Tensor]]:

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from string import ascii_uppercase
+
 from foible.differing.answers import Answers
-from foible.differing.command import Difference
 from foible.differing.corpus import Corpus
+from foible.differing.difference import Difference
+from foible.differing.measured_text import (
+    drift_lines,
+    growth_lines,
+    selection_lines,
+    sieve_lines,
+    together_lines,
+    variety_lines,
+)
 from foible.plain import plain
 
 WIDEST = 12  # classes of a matrix that fits a terminal; beyond it the commonest pairs are listed
@@ -13,12 +23,10 @@ PAIRS = 10
 
 def difference_text(difference: Difference) -> str:
     """All of it in plain lines."""
-    a, b = (plain(name) for name in difference.names)
     found, figures = difference.found, difference.figures
     spent = figures["evaluations_per_disagreement"]
     lines = [
-        f"A = {a}",
-        f"B = {b}",
+        *(f"{letter} = {plain(name)}" for letter, name in zip(ascii_uppercase, difference.names, strict=False)),
         "",
         f"search       {found.disagreements} disagreements from {difference.attempts} origins, "
         f"{difference.evaluations} evaluations" + (f", {spent:.0f} for each" if spent else ""),
@@ -26,13 +34,20 @@ def difference_text(difference: Difference) -> str:
         _baseline("real images", difference.real) if difference.real else "real images  none at hand",
     ]
     if found.disagreements:
-        lines += ["", *matrix_lines(found, difference.classes), "", *_categories(found, difference.judged)]
+        lines += ["", *matrix_lines(found, difference.classes), "", *_categories(found, difference.expected_by)]
+        lines += ["", *variety_lines(difference.variety), *growth_lines(difference.curves)]
+        lines += selection_lines(difference.selection, difference.classes)
     if difference.real is not None and difference.real.disagreements:
         who = difference.real.categories()
         lines.append(
             f"on real images: only A right {who['only_a_right']}, only B right {who['only_b_right']}, "
             f"both wrong {who['both_wrong']}"
         )
+        lines += drift_lines(difference.real, difference.classes)
+    if difference.sieved:
+        lines += ["", *sieve_lines(difference.sieved)]
+    if difference.together is not None:
+        lines += ["", *together_lines(difference.together)]
     return "\n".join(lines)
 
 
@@ -43,7 +58,8 @@ def replay_text(corpus: Corpus, now: Answers, figures: dict[str, float | None]) 
     return "\n".join(
         [
             f"corpus of {len(corpus)} images on which {made} disagreed; the right answer of {known} is known",
-            f"  A and B disagree now on       {figures['corpus_disagreements']}",
+            f"  A and B disagree now on       {figures['corpus_disagreements']}, "
+            f"{figures['corpus_accepted']} of them accepted",
             f"  A answers otherwise on        {figures['corpus_changed_a']}",
             f"  B answers otherwise on        {figures['corpus_changed_b']}",
             f"  A is wrong, B is wrong on     {figures['corpus_wrong_a']}, {figures['corpus_wrong_b']} of {known}",
@@ -69,12 +85,11 @@ def matrix_lines(answers: Answers, classes: tuple[str, ...]) -> list[str]:
     return [f"{n:6}  A: {plain(x)}, B: {plain(y)}" for x, y, n in pairs if n]
 
 
-def _categories(answers: Answers, judged: bool) -> list[str]:
+def _categories(answers: Answers, by: str) -> list[str]:
     who = answers.categories()
-    by = "by the label of the origin where the judge accepts the image" if judged else "by the label of the origin"
     return [
         f"only A right {who['only_a_right']}, only B right {who['only_b_right']}, both wrong {who['both_wrong']}, "
-        f"undecided {who['undecided']} ({by}{'' if judged else '; nobody judged'})"
+        f"undecided {who['undecided']} (by {by})"
     ]
 
 

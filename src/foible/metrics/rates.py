@@ -7,7 +7,9 @@ Statistical Science 16 (2001), recommend it for small samples.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from statistics import NormalDist
 
 CONFIDENCE = 0.95
 
@@ -29,7 +31,14 @@ def rate(count: int, total: int) -> Rate:
         raise ValueError(f"a count lies between 0 and its total, got {count} of {total}")
     if total == 0:
         return Rate(count, total, None, None, None)
-    from scipy.stats import binomtest
+    low, high = wilson(count, total)
+    return Rate(count, total, count / total, low, high)
 
-    interval = binomtest(count, total).proportion_ci(CONFIDENCE, method="wilson")
-    return Rate(count, total, count / total, float(interval.low), float(interval.high))
+
+def wilson(count: int, total: int) -> tuple[float, float]:
+    """Wilson's interval of a share (1927); the same as scipy's, whose import takes longer than many a command."""
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+    share, scale = count / total, 1 + z * z / total
+    middle = (share + z * z / (2 * total)) / scale
+    half = z / scale * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total))
+    return (0.0 if count == 0 else middle - half), (1.0 if count == total else middle + half)

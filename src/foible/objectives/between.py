@@ -8,12 +8,14 @@ class that the tested classifier names at the origin, t and r the two classifier
               thickness, unless they are equal
 
 Both classifiers look at the image rounded to 8 bits, which is the one that is stored: on a sheet this thin, rounding
-decides. Gradients pass the rounding as if it were not there, and only the tested classifier's are used.
+decides. Gradients pass the rounding as if it were not there, and only those of `guide` are used: of the tested classifier, of
+its rival where that one alone lends them (an ONNX file and the network it was exported from), or of a surrogate.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
@@ -27,26 +29,38 @@ from foible.types import RIVAL, TESTED, Evaluation, Feedback, Proposal, State
 UNKNOWN = -1
 
 
+@dataclass(frozen=True)
 class Between:
-    """The margin of the class named at the origin: of the tested classifier, and the mean of its rival's and its own."""
+    """The margin of the class named at the origin: of who guides the search, and the mean of both classifiers.
+
+    Args:
+        guide: the role whose margin is followed: "tested", "rival", or a surrogate's.
+    """
+
+    guide: str = TESTED
 
     names: ClassVar[tuple[str, ...]] = ("margin", "middle")
-    reads: ClassVar[Mapping[str, tuple[str, ...]]] = {TESTED: (), RIVAL: ()}
+
+    @property
+    def reads(self) -> Mapping[str, tuple[str, ...]]:
+        """Both, and who guides."""
+        return dict.fromkeys((TESTED, RIVAL, self.guide), ())
 
     def derive(self, roles: Mapping[str, Role]) -> Mapping[str, Role]:
-        """Both classifiers, looking at rounded images; the rival is asked for no gradient and paid for none."""
-        looks = {n: r._replace(classifier=AsStored(r.classifier)) for n, r in roles.items() if n in self.reads}
-        if RIVAL in looks:
-            looks[RIVAL] = looks[RIVAL]._replace(lends=False)
-        return looks
+        """All of them, looking at rounded images; only the guide is asked for gradients and paid for them."""
+        return {
+            n: r._replace(classifier=AsStored(r.classifier), lends=r.lends and n == self.guide)
+            for n, r in roles.items()
+            if n in self.reads
+        }
 
     def __call__(self, evaluation: Evaluation) -> Tensor:
         """Columns (N, 2)."""
-        tested, rival = evaluation.outputs[TESTED], evaluation.outputs[RIVAL].detach()
+        tested, rival = evaluation.outputs[TESTED], evaluation.outputs[RIVAL]
         named = evaluation.memory["named"].to(tested.device)[evaluation.lanes]
         named = torch.where(named == UNKNOWN, tested.argmax(1), named)
-        own = margin(tested, named)
-        return torch.stack([own, (own.detach() + margin(rival, named)) / 2], 1)
+        middle = (margin(tested, named) + margin(rival, named)).detach() / 2
+        return torch.stack([margin(evaluation.outputs[self.guide], named), middle], 1)
 
     def begin(self, lanes: Lanes, shared: State) -> State:  # noqa: ARG002
         """Nothing has been named yet."""

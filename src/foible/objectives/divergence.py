@@ -37,6 +37,7 @@ from foible.types import RIVAL, TESTED, Evaluation, Feedback, Images, Proposal, 
 
 METRICS = ("euclidean", "cosine")
 SEEN = "seen"  # the note by which a search can measure novelty itself
+PAIR = "pair"  # the note by which it can tell label pairs apart
 FARTHEST = 1.0  # the distance of black and white, or of images that share no bright pixel
 GRID = 2**20  # columns are multiples of 1 / GRID: the last bits of a softmax may depend on its place in a batch
 
@@ -49,14 +50,15 @@ class Divergence:
         room: disagreements that a search remembers.
         look: channels, height and width in which images are compared.
         metric: "euclidean" (root mean square of the pixels' differences) or "cosine".
+        rivals: the roles of the others; of several the one farthest apart from the tested classifier counts.
     """
 
     room: int = 1000
     look: tuple[int, int, int] = (1, 28, 28)
     metric: Metric = "euclidean"
+    rivals: tuple[str, ...] = (RIVAL,)
 
     names: ClassVar[tuple[str, ...]] = ("divergence", "novelty")
-    reads: ClassVar[Mapping[str, tuple[str, ...]]] = {TESTED: (), RIVAL: ()}
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "look", tuple(self.look))
@@ -67,12 +69,19 @@ class Divergence:
             )
         if self.metric not in METRICS:
             raise RecipeError(f"objective divergence: metric '{self.metric}'", did_you_mean(self.metric, METRICS))
+        object.__setattr__(self, "rivals", named_rivals("objective divergence", self.rivals))
+
+    @property
+    def reads(self) -> Mapping[str, tuple[str, ...]]:
+        """All of them, no layers."""
+        return dict.fromkeys((TESTED, *self.rivals), ())
 
     def __call__(self, evaluation: Evaluation) -> Tensor:
         """Columns (N, 2)."""
-        apart = divergence(evaluation.outputs[TESTED], evaluation.outputs[RIVAL])
-        new = self._novelty(evaluation)
-        return (-torch.stack([apart, new.to(apart)], 1)).mul(GRID).round().div(GRID).float()
+        tested = evaluation.outputs[TESTED]
+        apart = torch.stack([divergence(tested, evaluation.outputs[r]) for r in self.rivals]).amax(0)
+        columns = torch.stack([apart, self._novelty(evaluation).to(apart)], 1)
+        return columns.neg().mul(GRID).round().div(GRID).float()
 
     def begin(self, lanes: Lanes, shared: State) -> State:  # noqa: ARG002
         """Empty archives."""
@@ -83,8 +92,10 @@ class Divergence:
         }
 
     def note(self, evaluation: Evaluation) -> State:
-        """Each candidate as the archive would hold it."""
-        return {SEEN: looked_at(evaluation.images, self.look)}
+        """Each candidate as the archive would hold it, and what the tested classifier and its first rival say."""
+        tested, rival = (evaluation.outputs[role] for role in (TESTED, self.rivals[0]))
+        pair = tested.argmax(1) * tested.shape[1] + rival.argmax(1)
+        return {SEEN: looked_at(evaluation.images, self.look), PAIR: pair}
 
     def absorb(self, memory: State, lanes: Lanes, proposal: Proposal, feedback: Feedback) -> State:
         """Disagreements enter in the order of the proposal; beyond `room` the oldest leave."""
@@ -129,3 +140,12 @@ def distances(rows: Tensor, archive: Tensor, metric: Metric, own: Tensor | None 
     found = nearest(rows.float(), archive.float(), own=own, metric=metric).distances
     scaled = found / (255 * rows.shape[1] ** 0.5) if metric == "euclidean" else found
     return scaled.clamp_max(FARTHEST)
+
+
+def named_rivals(who: str, rivals: tuple[str, ...]) -> tuple[str, ...]:
+    """The roles, at least one and each once."""
+    if isinstance(rivals, str) or not rivals or len(set(rivals)) < len(rivals) or TESTED in rivals:
+        raise RecipeError(
+            f"{who}: rivals {rivals!r} must name other roles, each once", 'for example ["rival", "rival2"]'
+        )
+    return tuple(rivals)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foible.borders.parts import parts
 from foible.files import write_whole
 from foible.metrics import ClassPair
 from foible.report import wording
@@ -73,6 +74,7 @@ def render_page(run: Run, summary: Summary | None = None) -> str:
             chart=_chart(run, summary),
             matrix=confusion_matrix(summary.confusions),
             listed=summary.confusions[:LISTED],
+            borders=parts(run),
             cards=cards,
             damage=[line for card in cards for line in card.damage],
             shown={(card.label, card.predicted) for card in cards},

@@ -32,14 +32,7 @@ class DeepXplore(Joint):
     """Drive classifiers apart, and units to where no image has had them.
 
     Args:
-        steps: gradient steps.
-        step: length of one, in radii.
         weight: lambda2, of coverage against disagreement; 0: the control.
-        norm: of the ball: "l2" or "linf".
-        radius: how far from the origin, in the latent's own units; left out: a quarter of a typical latent's length.
-        constraint: what may change: "none", "light", "occlusion", "blackout".
-        normalise: gradients "each" by itself, or their "sum", as published.
-        scatter: begin at a random point of the ball instead of the origin.
         lambda1: of the tested classifier against each of the others; published 1, with which the others, being more, win.
         criterion: the coverage that guides: foible ls coverage.
         chooses: which of its obligations: "cheapest", "random", "rarest", or units as "published".

@@ -30,7 +30,7 @@ from torch import Tensor
 from foible.errors import RecipeError
 from foible.protocols import Lanes
 from foible.searches.joint import Joint
-from foible.types import Feedback, Proposal, State, Want
+from foible.types import Feedback, Proposal, State
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,7 @@ class DLFuzz(Joint):
 
     Args:
         steps: gradient steps from each image of the queue.
-        step: length of one, in radii.
         weight: of coverage against the other classes; 0: the control.
-        norm: of the ball: "l2" or "linf".
-        radius: how far from the origin, in the latent's own units; left out: a quarter of a typical latent's length.
-        constraint: what may change: "none", "light", "occlusion", "blackout".
-        normalise: gradients "each" by itself, or their "sum", as published.
-        scatter: begin at a random point of the ball instead of the origin.
         criterion: the coverage that guides: foible ls coverage.
         chooses: which obligations, or units by a published strategy: "often", "rarely", "heavy", "near".
         count: obligations or units aimed at together.
@@ -94,12 +88,6 @@ class DLFuzz(Joint):
             "queued": zero + 1,
             "most": torch.zeros(len(lanes)).double(),
         }
-
-    def ask(self, state: State, lanes: Lanes) -> Proposal:
-        """Where each search is, and which way is down."""
-        rows = torch.arange(len(lanes))
-        wants = torch.where(state["step"] < self.steps, int(Want.GRADIENTS), int(Want.SCORES))
-        return Proposal(state["latents"], rows, wants=wants)
 
     def tell(self, state: State, lanes: Lanes, proposal: Proposal, feedback: Feedback) -> State:
         """Queue what adds coverage; a step down, or the next of the queue."""

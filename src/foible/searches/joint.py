@@ -116,13 +116,7 @@ class PGD(Joint):
     Madry, Makelov, Schmidt, Tsipras and Vladu, ICLR 2018, on the margin instead of the cross-entropy.
 
     Args:
-        steps: gradient steps.
-        step: length of one, in radii.
         weight: of the objective's second column, if it has one.
-        norm: of the ball: "l2" or "linf".
-        radius: how far from the origin, in the latent's own units; left out: a quarter of a typical latent's length.
-        constraint: what may change: "none", "light", "occlusion", "blackout".
-        normalise: gradients "each" by itself, or their "sum".
         scatter: begin at a random point of the ball, as published, instead of the origin.
     """
 

@@ -27,15 +27,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from foible.errors import RecipeError
-from foible.objectives.divergence import SEEN, distances
+from foible.errors import RecipeError, did_you_mean
+from foible.objectives.divergence import PAIR, SEEN, distances
 from foible.protocols import Lanes
-from foible.searches.pareto import crowding, fronts, survivors, winners
+from foible.searches.pareto import crowding, fronts, in_turn, order, survivors, winners
 from foible.searches.variation import crossed, mutated
 from foible.seeding import uniform
 from foible.types import Feedback, LatentSpace, Proposal, State
 
 NOVELTY = 1  # the column of `divergence` that gets old
+GOALS = ("both", "divergence", "novelty")
 BOX = 1.0  # published bounds of every coordinate
 
 
@@ -52,6 +53,8 @@ class NSGA2:
         columns: of the objective, how many to minimise; the others are ignored.
         look: channels, height and width in which images are compared.
         least: distance to the nearest find below which a member comes last, 0 to 1.
+        goals: "both" columns of `divergence`, or "divergence" or "novelty" alone.
+        niches: let the best of every label pair (A's answer, B's answer) live on in turn.
         compat: the published settings: box, mutation, cosine, scores from birth.
     """
 
@@ -63,6 +66,8 @@ class NSGA2:
     columns: int = 2
     look: tuple[int, int, int] = (1, 28, 28)
     least: float = 0.05
+    goals: str = "both"
+    niches: bool = False
     compat: bool = False
 
     def __post_init__(self) -> None:
@@ -71,6 +76,10 @@ class NSGA2:
             raise RecipeError(
                 f"nsga2: population {self.population} must be even and at least 4, columns {self.columns} at least 1"
             )
+        if self.goals not in GOALS:
+            raise RecipeError(f"nsga2: goals '{self.goals}'", did_you_mean(self.goals, GOALS))
+        if self.goals == GOALS[1]:
+            object.__setattr__(self, "columns", 1)
         if not 0 <= self.least < 1:
             raise RecipeError(f"nsga2: least {self.least} must be at least 0 and below 1")
         if not 0 <= self.crossover <= 1 or self.mutation < 0 or min(self.eta_crossover, self.eta_mutation) < 0:
@@ -110,6 +119,7 @@ class NSGA2:
             "origins": which.clone(),
             "scores": torch.full((count, size, self.columns), torch.nan),
             "seen": torch.zeros(count, size, prod(self.look), dtype=torch.uint8),
+            "pairs": torch.full((count, size), -1),
             "children": children,
             "children.origins": which,
             "round": rounds,
@@ -126,20 +136,33 @@ class NSGA2:
         born = feedback.scores[:, : self.columns].unflatten(0, shape)
         if born.shape[2] < self.columns:  # an objective with fewer columns
             born = torch.nn.functional.pad(born, (0, self.columns - born.shape[2]))
+        if self.goals == GOALS[2]:
+            born = born.clone()
+            born[..., 0] = 0
         seen = feedback.notes[SEEN].unflatten(0, shape) if SEEN in feedback.notes else state["seen"]
+        pairs = feedback.notes[PAIR].view(shape) if PAIR in feedback.notes else state["pairs"]
         everyone = {
             "latents": torch.cat([state["latents"], state["children"]], 1),
             "origins": torch.cat([state["origins"], state["children.origins"]], 1),
             "scores": torch.cat([state["scores"], born], 1),
             "seen": torch.cat([state["seen"], seen], 1),
+            "pairs": torch.cat([state["pairs"], pairs], 1),
         }
         if SEEN in feedback.notes and not self.compat and self.columns > NOVELTY:
             everyone["scores"] = self._up_to_date(everyone, feedback.failed.view(shape))
-        best = survivors(self._ranked(everyone["scores"], feedback), self.population)
+        best = self._best(self._ranked(everyone["scores"], feedback), everyone["pairs"])
         kept = {name: _take(values, best) for name, values in everyone.items()}
         rounds = state["round"] + 1
         children, origins = self._children(kept, lanes, rounds)
         return kept | {"children": children, "children.origins": origins, "round": rounds}
+
+    def _best(self, ranked: Tensor, pairs: Tensor) -> Tensor:
+        """Positions (L, population) of those that live on."""
+        if not self.niches:
+            return survivors(ranked, self.population)
+        front = fronts(ranked)
+        worst = ~ranked.isfinite().all(2)
+        return in_turn(order(front, crowding(ranked, front)), pairs, worst)[:, : self.population]
 
     @property
     def _metric(self) -> Any:

@@ -89,6 +89,20 @@ def order(front: Tensor, room: Tensor) -> Tensor:
     return by_room.gather(1, torch.argsort(front.gather(1, by_room), dim=1, stable=True))
 
 
+def in_turn(best: Tensor, kinds: Tensor, last: Tensor) -> Tensor:
+    """Positions (lanes, members) from best to worst, but of each kind one after the other: the best of all kinds come first.
+
+    Args:
+        best: positions from best to worst (lanes, members).
+        kinds: what kind each member is of (lanes, members).
+        last: members that come after all others (lanes, members).
+    """
+    ordered = kinds.gather(1, best)
+    better = (ordered[:, :, None] == ordered[:, None, :]).tril(-1).sum(2)
+    turn = better + last.gather(1, best) * best.shape[1]
+    return best.gather(1, turn.argsort(dim=1, stable=True))
+
+
 def winners(front: Tensor, room: Tensor, pairs: Tensor, coins: Tensor) -> Tensor:
     """Binary tournaments: of each pair the member of the lower front, then the one with more room, then by the coin.
 

@@ -55,7 +55,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class Rating:
-    """How much a finding looks, to one person, like the class it came from (source) and the class it is taken for."""
+    """How much a finding looks, to one person, like the class it came from (source) and the class it is taken for.
+
+    With `arm` "control" it is its origin that was looked at, as the generator makes it, about the same two classes.
+    """
 
     finding: Key
     person: str
@@ -64,6 +67,7 @@ class Rating:
     given: str
     seconds: float | None = None
     survey: str | None = None
+    arm: str = "search"
 
 
 @dataclass(frozen=True)
@@ -129,16 +133,24 @@ def read_checks(layout: Layout) -> list[CheckAnswer]:
     return [CheckAnswer(*row) for row in _read(layout, "checks", columns, "ORDER BY person, survey, item")]
 
 
-def read_ratings(layout: Layout) -> list[Rating]:
-    """All ratings of two classes given so far."""
-    columns = ("attempt", "number", "person", "source", "target", "given", "seconds", "survey")
-    rows = _read(layout, "ratings", columns, "WHERE arm = 'search' ORDER BY person, attempt, 2")
+def read_ratings(layout: Layout, arm: str = "search") -> list[Rating]:
+    """All ratings of two classes given so far: of findings, or with "control" of their origins."""
+    columns = ("attempt", "number", "person", "source", "target", "given", "seconds", "survey", "arm")
+    which = "control" if arm == "control" else "search"
+    rows = _read(layout, "ratings", columns, f"WHERE arm = '{which}' ORDER BY person, attempt, 2")
     return [Rating(Key(*row[:2]), *row[2:]) for row in rows]
 
 
 def give_answer(layout: Layout, person: str, finding: Key, answer: int) -> None:
     """Note what a person sees in a finding; a second answer takes the place of the first."""
     add_answers(layout, [Answer(finding, person, answer, now())])
+
+
+def take_back(layout: Layout, person: str, finding: Key) -> None:
+    """Forget what a person has said of a finding."""
+    with database_errors(layout.answers), closing(_open(layout)) as database, database:
+        which = "arm = 'search' AND attempt = ? AND number = ? AND person = ?"
+        database.execute(f"DELETE FROM answers WHERE {which}", (*finding, person))
 
 
 def add_answers(
@@ -150,9 +162,8 @@ def add_answers(
             "INSERT OR REPLACE INTO answers VALUES ('search', ?, ?, ?, ?, ?, ?, ?)", map(_row, answers)
         )
         database.executemany("INSERT OR REPLACE INTO checks VALUES (?, ?, ?, ?, ?, ?, ?)", map(astuple, checks))
-        database.executemany(
-            "INSERT OR REPLACE INTO ratings VALUES ('search', ?, ?, ?, ?, ?, ?, ?, ?)", map(_row, ratings)
-        )
+        rows = ((rating.arm, *_row(rating)[:-1]) for rating in ratings)
+        database.executemany("INSERT OR REPLACE INTO ratings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
 
 def person_name(text: str) -> str:

@@ -55,8 +55,11 @@ class Manifest(BaseModel):
         return shape
 
     def identity(self) -> dict[str, Any]:
-        """What must not change between a run and its resumption; how long and on what it computes may."""
-        recipe = {k: v for k, v in self.recipe.items() if k != "engine"}
+        """What must not change between a run and its resumption; how long and on what it computes may.
+
+        A key that is not set is left out: one that a later release has added changes nothing about an earlier run.
+        """
+        recipe = {k: v for k, v in self.recipe.items() if k != "engine" and v is not None}
         recipe["budget"] = {k: v for k, v in recipe["budget"].items() if k != "seconds"}
         return {"recipe": recipe, "digests": self.digests, "data": self.data}
 

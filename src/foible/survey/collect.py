@@ -45,7 +45,7 @@ def collect(run: Run, files: Sequence[Path], keep_all: bool = False) -> list[Col
         right = [c.right for c in checks if c.person == person]
         attention = rate(sum(right), len(right))
         taken = keep_all or attention.share is None or attention.share >= ATTENTIVE
-        replaced = sum((type(s), person, s.finding) in before for s in mine)
+        replaced = sum((_kind(s), person, s.finding) in before for s in mine)
         collected.append(Collected(person, len(mine), replaced, attention, taken))
     trusted = {c.person for c in collected if c.taken}
     add_answers(
@@ -61,7 +61,8 @@ def _of_finding(row: Row, question: Question, finding: Key) -> Answer | Rating:
     if question.rated is None:
         return Answer(finding, row.person, row.said[0], row.given, row.seconds, row.survey)
     source, target = question.turn((row.said[0], row.said[1]))
-    return Rating(finding, row.person, source, target, row.given, row.seconds, row.survey)
+    arm = "control" if question.control else "search"
+    return Rating(finding, row.person, source, target, row.given, row.seconds, row.survey, arm)
 
 
 def _of_check(row: Row, question: Question, expected: int) -> CheckAnswer:
@@ -73,12 +74,17 @@ def _of_check(row: Row, question: Question, expected: int) -> CheckAnswer:
     return CheckAnswer(row.survey, row.item, row.person, answer, expected, row.seconds, row.given)
 
 
-def _before(run: Run) -> set[tuple[type[Answer | Rating], str, Key]]:
+def _kind(said: Answer | Rating) -> str:
+    return said.arm if isinstance(said, Rating) else "class"
+
+
+def _before(run: Run) -> set[tuple[str, str, Key]]:
     """Who has answered for what, and how."""
     answers = read_answers(run.layout).by_person.items()
+    ratings = [*read_ratings(run.layout), *read_ratings(run.layout, "control")]
     return {
-        *((Answer, person, finding) for person, mine in answers for finding in mine),
-        *((Rating, rating.person, rating.finding) for rating in read_ratings(run.layout)),
+        *(("class", person, finding) for person, mine in answers for finding in mine),
+        *((_kind(rating), rating.person, rating.finding) for rating in ratings),
     }
 
 

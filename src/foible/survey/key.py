@@ -21,7 +21,8 @@ class Question(BaseModel):
     """One image of a survey: a finding by its attempt and number, or a real image by its expected class.
 
     Where ratings are asked for, `rated` are the two classes: that a finding came from and that it is taken for, or that
-    of a real image and some other. The page asks about them in this order, or `swapped`.
+    of a real image and some other. The page asks about them in this order, or `swapped`. A `control` shows the origin of
+    the finding, as the generator makes it, instead of the finding.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -32,6 +33,7 @@ class Question(BaseModel):
     source: str = ""  # where the real image is from
     rated: tuple[int, int] | None = None
     swapped: bool = False
+    control: bool = False
 
     @property
     def finding(self) -> Key | None:

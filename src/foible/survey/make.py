@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from foible.survey.answer_file import SAID, columns
 from foible.survey.choices import choices, scale
 from foible.survey.key import Asks, Question, SurveyKey, save_key
 from foible.survey.select import CHECKS_PER_IMAGE, Order, select, spread_checks
-from foible.types import Finding, Images
+from foible.types import Finding, Images, Key
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ def make_survey(
     seed: int = 0,
     data: str | None = None,
     ratings: bool = False,
+    controls: bool = False,
+    only: Collection[Key] | None = None,
 ) -> Survey:
     """Write a survey page and its key. The same run, verdicts and settings give the same survey.
 
@@ -59,29 +62,40 @@ def make_survey(
         data: real images, when they are not where the recipe says.
         ratings: ask how much an image looks like the class it came from and like the class it is taken for, instead of
             which class it is. Findings where the two are the same are not shown.
+        controls: with ratings, show the origin of every finding too, as the generator makes it: whether people hesitate
+            because an image is blurred, or because it was moved to the border.
+        only: the findings to choose from; all by default.
     """
+    if controls and not ratings:
+        raise RecipeError("controls are rated like findings, and this survey asks for no ratings", "add --ratings")
     rng = np.random.default_rng(seed)
-    chosen = select([f for f in run.index() if not ratings or f.label != f.predicted], images, order, rng)
+    offered = [f for f in run.index() if only is None or f.key in only]
+    chosen = select([f for f in offered if not ratings or f.label != f.predicted], images, order, rng)
     if not chosen:
         raise RecipeError(f"'{run.layout.folder}' has no findings to show", "wait for the run, or search longer")
-    checks = math.ceil(len(chosen) * CHECKS_PER_IMAGE) if checks is None else checks
+    shown = [(line, False) for line in chosen]
+    if controls:
+        both = [(line, control) for line in chosen for control in (False, True)]
+        shown = [both[k] for k in rng.permutation(len(both))]
+    checks = math.ceil(len(shown) * CHECKS_PER_IMAGE) if checks is None else checks
     real = _real_images(run, data) if checks else None
     picks = rng.permutation(len(real.labels))[:checks].tolist() if real is not None else []
-    findings, controls = iter(chosen), iter(picks)
+    findings, checked = iter(shown), iter(picks)
     questions: list[Question] = []
     pictures: list[Images] = []
     other: int | None
-    for is_check in spread_checks(len(chosen), len(picks), rng):
+    for is_check in spread_checks(len(shown), len(picks), rng):
         if is_check and real is not None:
-            index = next(controls)
+            index = next(checked)
             label, other = int(real.labels[index]), None
             question = Question(expected=label, source=f"{real.source} #{index}")
             pictures.append(real.images(torch.tensor([index]))[0])
         else:
-            finding = run.finding(next(findings).key)
+            line, control = next(findings)
+            finding = run.finding(line.key)
             label, other = finding.label, finding.predicted
-            question = Question(attempt=finding.attempt, number=finding.number)
-            pictures.append(_picture(run, finding))
+            question = Question(attempt=finding.attempt, number=finding.number, control=control)
+            pictures.append(_picture(run, finding, control))
         questions.append(_about_two(question, label, other, len(run.classes), rng) if ratings else question)
     key = _key(run, questions, order, seed, "ratings" if ratings else "class")
     save_key(run.layout, key)
@@ -89,15 +103,16 @@ def make_survey(
     return Survey(key.survey, out, len(chosen), len(picks))
 
 
-def _picture(run: Run, finding: Finding) -> Images:
-    """A finding's image, when it is the one that was stored."""
+def _picture(run: Run, finding: Finding, origin: bool = False) -> Images:
+    """A finding's image or that of its origin, when it is the one that was stored."""
     stored = failure_and_origin(run, finding)
-    if stored.failure is None:
+    content = stored.origin if origin else stored.failure
+    if content is None:
         raise StoreError(
             f"finding {finding.key}: {stored.damage[0]}",
             f"drop what is damaged with: foible resume {run.layout.folder} --repair",
         )
-    return decoded(run, stored.failure)
+    return decoded(run, content)
 
 
 def _about_two(question: Question, label: int, other: int | None, classes: int, rng: np.random.Generator) -> Question:

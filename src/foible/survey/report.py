@@ -83,6 +83,7 @@ def people_report(run: Run, seed: int = 0) -> PeopleReport:
     lines = run.index()
     labels = {line.key: line.label for line in lines}
     ratings = [rating for rating in ratings if rating.finding in labels]
+    controls = [rating for rating in read_ratings(run.layout, "control") if rating.finding in labels]
     said = {p: {a: v for a, v in mine.items() if a in labels} for p, mine in answers.by_person.items()}
     asked = [line for line in lines if answers.votes(line.key)]
     fair = {asks: not any(k.asks == asks and k.order == "unsure" for k in surveys.values()) for asks in checks}
@@ -107,7 +108,7 @@ def people_report(run: Run, seed: int = 0) -> PeopleReport:
         kept_answers=_share_of_answers(questions["label"], rng),
         agreement=tuple(_agreement(about, by_person, rng) for about, by_person in questions.items()),
         validators=rescore(asked, answers),
-        ratings=ratings_report(ratings, checks["ratings"], len(lines), fair["ratings"], rng)
+        ratings=ratings_report(ratings, checks["ratings"], len(lines), fair["ratings"], rng, controls)
         if ratings or checks["ratings"]
         else None,
     )

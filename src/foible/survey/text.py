@@ -56,7 +56,15 @@ def _ratings(said: RatingsReport) -> list[str]:
         f"  confusion score (1 clearly one of the two, 5 both alike)  {_estimate(said.confusion)}",
         f"  acceptability (2 looks like neither, 10 like both)        {_estimate(said.acceptability)}",
         f"  bias (-4 only the predicted class, 4 only the expected)   {_estimate(said.bias)}",
+        f"  seconds                                                   {_estimate(said.seconds)}",
     ]
+    if said.control is not None:
+        control = said.control
+        lines += [
+            f"the same of {plural(control.images, 'origin')} as the generator makes them",
+            f"  confusion {_estimate(control.confusion)}, acceptability {_estimate(control.acceptability)}, "
+            f"bias {_estimate(control.bias)}, seconds {_estimate(control.seconds)}",
+        ]
     if not said.fair:
         lines.append(NOT_FAIR)
     lines += ["", "agreement beyond chance (1 full, 0 chance), 95 % bootstrap interval over images"]

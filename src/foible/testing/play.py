@@ -9,8 +9,9 @@ from torch import Tensor
 
 from foible.campaign.roles import make_role, with_derived
 from foible.campaign.spec import Recipe
-from foible.domains.made import MadeImages
-from foible.protocols import Inspectable, Lanes, Populous, Remembers, Role, Setting, Shares, Suggests
+from foible.domains.images import ImageArray
+from foible.images import to_bytes
+from foible.protocols import Inspectable, Lanes, Notes, Populous, Remembers, Role, Setting, Shares, Suggests
 from foible.registry import build
 from foible.seeding import Streams
 from foible.testing.toys import ToyClassifier, ToyGenerator
@@ -98,11 +99,16 @@ def play(search: Any, lanes: Lanes, rounds: int, state: State | None = None) -> 
 
 
 def toy_shared(objective: Any) -> State:
-    """What a run shares at first, fitted on the toy models and what they make."""
-    generator = ToyGenerator()
-    made = MadeImages("toy", lambda labels, rng: generator.decode(generator.sample(labels, rng), labels), 3)
-    setting = Setting(toy_roles(objective), made, torch.device("cpu"))
+    """What a run shares at first, fitted on the toy models and their images."""
+    setting = Setting(toy_roles(objective), toy_data(), torch.device("cpu"))
     return objective.start(setting) if isinstance(objective, Shares) else {}
+
+
+def toy_data(count: int = 60) -> ImageArray:
+    """Images of the toy generator, as many of each class."""
+    labels = torch.arange(count) % 3
+    images = ToyGenerator().decode(ToyGenerator().sample(labels, torch.Generator().manual_seed(0)), labels)
+    return ImageArray("toys", to_bytes(images), labels)
 
 
 def toy_feedback(
@@ -123,7 +129,7 @@ def toy_feedback(
     told = scores.detach().clone()
     told[proposal.wants == Want.VERDICT] = torch.nan
     failed = seen.outputs[TESTED].argmax(1) != seen.labels
-    notes = objective.note(seen) if isinstance(objective, Remembers) else {}
+    notes = objective.note(seen) if isinstance(objective, Notes) else {}
     return Feedback(told, failed, torch.ones(len(told), dtype=torch.long), gradients, notes)
 
 

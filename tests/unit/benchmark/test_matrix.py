@@ -12,8 +12,10 @@ def names(matrix):
 
 def test_the_benchmarks_that_come_with_foible_are_sound():
     assert matrix_names() == ["gift", "models", "searches"]
-    assert len(load_matrix("gift").cells) == 36
-    assert names(load_matrix("searches")) == ["searches-genetic", "searches-random", "searches-descent"]
+    assert len(load_matrix("gift").cells) == 54
+    assert names(load_matrix("searches")) == [
+        f"searches-{name}" for name in ("genetic", "random", "descent", "transfer")
+    ]
     assert [c.recipe.classifier.use for c in load_matrix("models").cells][:2] == ["mnist-deepconv", "mnist-lenet1"]
 
 

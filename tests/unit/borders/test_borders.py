@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 import foible
 from foible.borders.ambiguous import all_pairs, between, class_pair, diverse
+from foible.borders.confusion import confusion, stored_confusion
 from foible.borders.escapes import escapes
 from foible.borders.pages import as_facts, as_page, as_text
 from foible.cli.main import app
@@ -60,6 +61,16 @@ def test_the_verb_writes_page_and_facts(run, tmp_path):
     said = CliRunner().invoke(app, ["escapes", str(run.layout.folder), "--html", str(page), "--json", str(facts)])
     assert said.exit_code == 0 and "left to right" in said.output, said.output
     assert page.read_text().startswith("<!doctype html>") and len(json.loads(facts.read_text())["cells"]) == 6
+    assert "confusions on 12 images" in said.output and "On real images" in page.read_text()
+    assert json.loads(facts.read_text())["confusion"]["counts"] == [[4, 0, 0], [0, 4, 0], [0, 0, 4]]
+
+
+def test_the_confusion_matrix_is_counted_once_and_kept(run, monkeypatch):
+    counted = confusion(run)
+    monkeypatch.setattr("foible.borders.confusion.reassembled", None)
+    assert confusion(run) == counted and counted.share(0, 0) == 1.0 and counted.total == 12
+    (run.layout.folder / "confusion.json").write_text('{"source": "x", "counts": [[1]]}')
+    assert stored_confusion(run) is None, "not of these classes"
 
 
 def test_a_run_that_aims_at_nothing_and_limits_without_sense_are_refused(run, tmp_path):
@@ -121,3 +132,34 @@ def test_all_pairs_and_too_few(tmp_path):
 def test_bad_input_is_named(options, words, tmp_path):
     said = ambiguous(tmp_path, *(o.replace("TOYS", TOYS) for o in options))
     assert said.exit_code == 2 and words in said.output, said.output
+
+
+def narrowed(folder, **changes):
+    facts = toy_recipe(write_toy_images(folder / "toys"), baseline={"attempts": 0}, validators=[], steadiness=False)
+    facts |= {"search": {"use": "shrink", "gradients": True, "halvings": 1, "batch": 2}, "oracle": "targeted"}
+    return facts | changes
+
+
+def test_a_pair_that_is_known_well_enough_gets_no_more_attempts(tmp_path):
+    """All escape: 10 of 10 have an interval 28 points wide, and 15 of 15 one of 20, so that 0.25 needs three waves."""
+    facts = narrowed(tmp_path, attempts=25, classes=["left"], targets=["right"], narrow={"width": 0.25})
+    matrix = escapes(foible.run(facts, tmp_path / "run"))
+    assert {pair: cell.escaped.total for pair, cell in matrix.cells.items()} == {(0, 2): 15}
+    none = foible.run(facts | {"narrow": {"width": 0.25, "within": 1e-6}}, tmp_path / "near")
+    assert escapes(none).cells[0, 2].escaped.total == 15, "0 of 15 is as narrow as 15 of 15"
+
+
+def test_the_attempts_of_a_narrowed_run_do_not_depend_on_interruptions(tmp_path):
+    facts = narrowed(tmp_path, attempts=60, targets=list(CLASSES), narrow={"width": 0.5})
+    whole = foible.run(facts, tmp_path / "whole")
+    stopped = foible.run(facts, tmp_path / "pieces", **{"budget.seconds": 1e-6})
+    assert stopped.state == "out of time"
+    pieces = foible.run(facts, tmp_path / "pieces", **{"engine.lanes": 9})
+    ends = [(o.attempt, o.status) for o in whole.outcomes()]
+    assert [(o.attempt, o.status) for o in pieces.outcomes()] == ends and len(ends) == 30
+
+
+def test_narrow_without_targets_is_refused(tmp_path):
+    facts = toy_recipe(write_toy_images(tmp_path / "toys"), baseline={"attempts": 0}, validators=[], narrow={})
+    with pytest.raises(RecipeError, match="classes to aim at"):
+        foible.run(facts, tmp_path / "run")

@@ -1,11 +1,15 @@
 """NSGA-II with an archive, with numbers a pencil can check."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from foible.errors import RecipeError
 from foible.objectives.divergence import SEEN, Divergence, distances, divergence, looked_at
+from foible.oracles.disagree import Disagree
 from foible.searches.nsga2 import NSGA2
+from foible.searches.pareto import in_turn
 from foible.testing.play import toy_lanes
 from foible.types import Evaluation, Feedback, Proposal
 
@@ -114,14 +118,23 @@ def test_published_settings_live_in_a_box():
 
 
 @pytest.mark.parametrize(
-    "settings", [{"population": 5}, {"population": 2}, {"crossover": 2}, {"mutation": -1}, {"columns": 0}, {"least": 1}]
+    "settings",
+    [
+        {"population": 5},
+        {"population": 2},
+        {"crossover": 2},
+        {"mutation": -1},
+        {"columns": 0},
+        {"least": 1},
+        {"goals": "all"},
+    ],
 )
 def test_settings_that_make_no_sense_are_refused(settings):
     with pytest.raises(RecipeError):
         NSGA2(**settings)
 
 
-@pytest.mark.parametrize("settings", [{"room": 0}, {"look": (28, 28)}, {"metric": "manhattan"}])
+@pytest.mark.parametrize("settings", [{"room": 0}, {"look": (28, 28)}, {"metric": "manhattan"}, {"rivals": []}])
 def test_an_archive_that_makes_no_sense_is_refused(settings):
     with pytest.raises(RecipeError):
         Divergence(**settings)
@@ -129,3 +142,43 @@ def test_an_archive_that_makes_no_sense_is_refused(settings):
 
 def test_notes_are_what_the_search_measures_with():
     assert SEEN in Divergence(look=LOOK).note(evaluation(Divergence(look=LOOK), torch.zeros(1, 1, 1, 4), {}))
+
+
+def test_of_every_label_pair_the_best_live_on_in_turn():
+    """Best to worst are 3, 1, 0, 2; 3, 1 and 0 are of one kind, and 2 of another. With 1 last, it comes after all."""
+    best, kinds = torch.tensor([[3, 1, 0, 2]]), torch.tensor([[7, 7, 5, 7]])
+    nobody = torch.zeros(1, 4, dtype=torch.bool)
+    assert in_turn(best, kinds, nobody).tolist() == [[3, 2, 1, 0]]
+    assert in_turn(best, kinds, torch.tensor([[False, True, False, False]])).tolist() == [[3, 2, 0, 1]]
+
+
+def test_niches_keep_a_rare_pair_that_would_die_out():
+    """Member 5 is dominated by everybody and alone in its pair."""
+    ranked = torch.tensor([[[-2.0, -k / 10] for k in range(7)] + [[-1.0, 0.0]]])
+    pairs = torch.tensor([[1] * 7 + [2]])
+    assert 7 not in NSGA2(population=4)._best(ranked, pairs)
+    assert 7 in NSGA2(population=4, niches=True)._best(ranked, pairs)
+
+
+@pytest.mark.parametrize(("goals", "wins"), [("divergence", 0), ("novelty", 1)])
+def test_one_goal_alone_decides(goals, wins):
+    """Children 0..3 diverge ever more, children 4..7 are ever newer: the best by each goal alone has the most of it."""
+    search, lanes = NSGA2(population=8, goals=goals), toy_lanes([0], starts=8)
+    state = search.begin(lanes)
+    scores = torch.zeros(8, 2)
+    scores[:4, 0], scores[4:, 1] = -torch.arange(1.0, 5), -torch.arange(1.0, 5)
+    proposal = search.ask(state, lanes)
+    told = search.tell(state, lanes, proposal, Feedback(scores, scores[:, 0] > 9, torch.ones(8, dtype=torch.long)))
+    best = told["latents"][0, 0]
+    assert torch.equal(best, proposal.latents[3 if wins == 0 else 7])
+
+
+def test_several_rivals_are_asked_and_the_farthest_counts():
+    outputs = {"tested": scores([0.6, 0.4]), "rival": scores([0.6, 0.4]), "rival2": scores([0.2, 0.8])}
+    one = torch.zeros(1, dtype=torch.long)
+    seen = Evaluation(torch.zeros(1, 3), torch.zeros(1, 1, 1, 4), torch.zeros(1, 3), one, one, outputs, {}, one)
+    both = Divergence(look=LOOK, rivals=("rival", "rival2"))
+    memory = both.begin(toy_lanes([0]), {})
+    value = both(replace(seen, memory=memory))[0, 0].item()
+    assert value == pytest.approx(-(1 + 0.32**0.5), abs=1e-5) and set(both.reads) == {"tested", "rival", "rival2"}
+    assert not bool(Disagree()(seen)) and bool(Disagree(("tested", "rival2"))(seen))

@@ -15,6 +15,7 @@ from foible.zoo import cards
 from foible.zoo.trainable import trainable
 
 GIFT = [n for n in recipe_names() if n.startswith("gift-")]
+PUBLISHED_SEARCH = [n for n in GIFT if not n.endswith("-descent")]
 SMALL = list(product(("mnist", "fashion", "svhn", "cifar10"), ("vae", "gan", "diffusion")))
 IMAGENET = list(product(("pizza", "teddy"), ("autoencoder", "gan", "diffusion")))
 
@@ -44,8 +45,8 @@ def step(recipe, low, high):
 
 
 def test_every_domain_family_and_extent_has_a_recipe():
-    wanted = {f"gift-{d}-{f}-{e}" for (d, f), e in product([*SMALL, *IMAGENET], ("low", "high"))}
-    assert set(GIFT) == wanted and len(wanted) == 36
+    wanted = {f"gift-{d}-{f}-{e}" for (d, f), e in product([*SMALL, *IMAGENET], ("low", "high", "descent"))}
+    assert set(GIFT) == wanted and len(wanted) == 54
 
 
 @pytest.mark.parametrize("name", GIFT)
@@ -61,16 +62,24 @@ def test_a_recipe_names_what_there_is_or_what_can_be_trained(name):
         assert recipe.classifier.use == domain.classifier in known
         generator = known[recipe.generator.use]
         assert (generator.domain, generator.role) == (recipe.domain, "generators")
-        assert name == f"gift-{recipe.domain}-{generator.family}-{recipe.search.parameters['extent']}"
+        how = recipe.search.parameters.get("extent", recipe.search.use)
+        assert name == f"gift-{recipe.domain}-{generator.family}-{how}"
 
 
-@pytest.mark.parametrize("name", GIFT)
+@pytest.mark.parametrize("name", PUBLISHED_SEARCH)
 def test_population_survivors_and_budget_are_the_published_ones(name):
     recipe = load_recipe(name)
     population, survivors = recipe.search.parameters["population"], recipe.search.parameters["survivors"]
     assert (recipe.attempts, population, survivors) == (100, 25, 10)
     assert recipe.budget.evaluations == population + 249 * (population - survivors)
     assert recipe.search.parameters["compat"] and recipe.ends == "first"
+
+
+def test_descent_has_the_same_origins_and_budget_and_ends_as_it_does_elsewhere():
+    descent, genetic = load_recipe("gift-mnist-vae-descent"), load_recipe("gift-mnist-vae-low")
+    assert descent.search.use == "descent" and descent.search.parameters == {}
+    assert (descent.budget, descent.attempts, descent.seed) == (genetic.budget, genetic.attempts, genetic.seed)
+    assert descent.ends == "never" and not {"objective", "keeps"} & descent.model_fields_set, "as descent suggests"
 
 
 @pytest.mark.parametrize("cell", PUBLISHED)

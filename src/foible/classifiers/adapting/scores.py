@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import torch
-from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
 from foible.classifiers.network import OutputKind
@@ -51,6 +50,8 @@ def class_columns(name: str, own: Sequence[str], wanted: Sequence[str]) -> tuple
 
 def class_order(scores: Tensor, labels: Tensor) -> Tensor:
     """For each class of the domain, the column of the scores that fits it best (an assignment without repeats)."""
+    from scipy.optimize import linear_sum_assignment  # slow to import
+
     count = scores.shape[1]
     table = torch.zeros(count, count).index_put_((labels, scores.argmax(1)), torch.ones(len(labels)), accumulate=True)
     return torch.from_numpy(linear_sum_assignment(-table.numpy())[1])

@@ -1,0 +1,127 @@
+"""What Ray workers are worth, and the constants from which docs/scale.md works out large runs.
+
+Two workers of one thread against one such worker, on the same campaign, processes started and torch imported beforehand;
+the findings must be the same, bit for bit. Beside it what the machine itself gives to two processes that run the bare
+networks without Ray: no scheduler can do better. Then: what the one process that writes can take.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from foible.campaign import Campaign, assemble, load_recipe
+from foible.campaign import run as run_campaign
+from foible.campaign.estimate import evaluations_per_second
+from foible.campaign.events import Ended, Found
+from foible.campaign.recorder import Recorder
+from foible.campaign.workers import workers_of
+from foible.store import Run, RunWriter, open_run
+from foible.types import Arm
+from measure import write
+
+ROUND = 16  # findings that come together
+
+
+def campaign(attempts: int, workers: int) -> Campaign:
+    plain = {"baseline.attempts": 0, "attempts": attempts, "engine.workers": workers, "engine.threads": 1}
+    return assemble(load_recipe("gift-mnist-vae-high", plain))
+
+
+def timed(attempts: int, workers: int, folder: Path) -> dict[str, float]:
+    """Seconds of the start, of the run, and of this process's own work in it."""
+    whole, few = campaign(attempts, workers), campaign(4 * workers, workers)
+    begin = time.perf_counter()
+    with workers_of(whole.recipe.engine, 1) as hands:
+        run_campaign(few, folder / f"warm-{workers}", workers=hands)
+        ready, own = time.perf_counter(), time.process_time()
+        run_campaign(whole, folder / f"{workers}", workers=hands)
+        end = time.perf_counter()
+        return {"start": ready - begin, "run": end - ready, "own": time.process_time() - own}
+
+
+def bare(seconds: float, told: Any) -> None:
+    """Evaluations per second of the bare networks in this process."""
+    torch.set_num_threads(1)
+    told.put(evaluations_per_second(campaign(1, 0), seconds))
+
+
+def machine(processes: int, seconds: float = 6.0) -> float:
+    """What so many processes reach together."""
+    context = get_context("spawn")
+    told = context.Queue()
+    started = [context.Process(target=bare, args=(seconds, told)) for _ in range(processes)]
+    for process in started:
+        process.start()
+    rates = [told.get() for _ in started]
+    for process in started:
+        process.join()
+    return sum(rates)
+
+
+def found(run: Run) -> list[tuple[Any, ...]]:
+    return [(f.attempt, f.predicted, f.evaluations, f.image_sha256, f.latent.tolist()) for f in run.findings()]
+
+
+def recorded(run: Run, folder: Path, count: int) -> dict[str, float]:
+    """The findings of a run written again and again under other numbers, by the recorder alone."""
+    findings, outcomes = list(run.findings()), {o.attempt: o for o in run.outcomes()}
+    files = {f.attempt: [(run.layout.folder / n).read_bytes() for n in (f.origin_image, f.image)] for f in findings}
+    with RunWriter(folder, run.manifest) as writer:
+        recorder = Recorder(writer, Arm.SEARCH, count, 3760, lambda _: None)
+        begin = time.perf_counter()
+        for first in range(0, count, ROUND):
+            events: list[Found | Ended] = []
+            for k in range(first, min(first + ROUND, count)):
+                finding = findings[k % len(findings)]
+                names = {"image": f"images/{k}.png", "origin_image": f"images/{k}-origin.png"}
+                pngs = files[finding.attempt]
+                events.append(Found(replace(finding, attempt=k, **names), *pngs))
+                events.append(Ended(replace(outcomes[finding.attempt], attempt=k)))
+            recorder.write(events)
+        taken = time.perf_counter() - begin
+        writer.close_with("complete")
+    images = sum(path.stat().st_size for path in (folder / "images").iterdir())
+    return {
+        "findings": count,
+        "findings_per_second": round(count / taken, 1),
+        "database_bytes_per_finding": round((folder / "run.sqlite").stat().st_size / count),
+        "image_bytes_per_finding": round(images / count),
+    }
+
+
+def main() -> None:
+    options = argparse.ArgumentParser()
+    options.add_argument("--attempts", type=int, default=200)
+    options.add_argument("--findings", type=int, default=2000)
+    asked = options.parse_args()
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        times = {workers: timed(asked.attempts, workers, folder) for workers in (1, 2)}
+        alone, together = machine(1), machine(2)
+        runs = {workers: open_run(folder / f"{workers}") for workers in times}
+        assert found(runs[1]) == found(runs[2])
+        evaluations = sum(o.evaluations for o in runs[1].outcomes())
+        figures: dict[str, Any] = {
+            "attempts": asked.attempts,
+            "findings": len(found(runs[1])),
+            "evaluations": evaluations,
+            "seconds": {f"{n} workers": {k: round(v, 2) for k, v in t.items()} for n, t in times.items()},
+            "two_against_one": round(times[1]["run"] / times[2]["run"], 3),
+            "machine_two_against_one": round(together / alone, 3),
+            "machine_evaluations_per_second": [round(alone), round(together)],
+            "recorder": recorded(runs[1], folder / "recorded", asked.findings),
+        }
+        write("workers", figures)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""The same run over processes, with real Ray: a worker is killed, the run is interrupted, and nothing differs."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import tomli_w
+
+from foible.store import open_run
+from foible.testing.toys import toy_recipe
+
+from .conftest import contents, foible
+
+pytest.importorskip("ray", reason="Ray is not installed: pip install 'foible[ray]'")
+
+LOADED = """
+import os, time
+from pathlib import Path
+from foible.testing.toys import ToyClassifier
+
+class Slow(ToyClassifier):
+    def __init__(self):
+        super().__init__()
+        with (Path(__file__).parent / "loaded").open("a") as file:
+            file.write(f"{os.getpid()}\\n")
+
+    def __call__(self, images):
+        time.sleep(0.003)
+        return super().__call__(images)
+"""
+
+
+@pytest.mark.slow
+def test_a_killed_worker_and_an_interruption_change_nothing(toy_images, tmp_path):
+    """Two cells over two workers: one is killed in the first cell, all are interrupted in the second."""
+    (tmp_path / "slow.py").write_text(LOADED)
+    shared = toy_recipe(toy_images, attempts=24, budget={"evaluations": 600}, classifier="slow.py:Slow")
+    shared |= {"engine": {"chunk": 16, "lanes": 4, "checkpoint_seconds": 0.2, "threads": 1}}
+    shared.pop("name")
+    axes = [{"near": {"search": {"extent": 0.006}}, "far": {"search": {"extent": 0.01}}}]
+    (tmp_path / "bars.toml").write_text(tomli_w.dumps({"shared": shared, "axes": axes}))
+    assert foible("benchmark", "bars.toml", "--out", "serial", "-q", cwd=tmp_path).returncode == 0
+    (tmp_path / "loaded").unlink()
+    command = [sys.executable, "-m", "foible", "benchmark", "bars.toml", "--out", "spread", "--workers", "2", "-q"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    process = subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    wait_for(lambda: outcomes(tmp_path / "spread" / "bars-near") > 2, process)
+    os.kill(workers(process, tmp_path / "loaded")[0], signal.SIGKILL)
+    wait_for(lambda: outcomes(tmp_path / "spread" / "bars-far") > 2, process)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to everyone in the group
+    _, said = process.communicate(timeout=180)
+    assert process.returncode == 3 and "bars-far: interrupted" in said and "Traceback" not in said, said
+    assert contents(tmp_path / "spread" / "bars-near") == contents(tmp_path / "serial" / "bars-near")
+    assert len(contents(tmp_path / "spread" / "bars-near")[1]) > 5, "there is something to compare"
+    assert len(workers(process, tmp_path / "loaded")) <= 2 * 2 + 1, "models are loaded once per worker and cell"
+    assert open_run(tmp_path / "spread" / "bars-far").state == "interrupted"
+    assert foible("benchmark", "bars.toml", "--out", "spread", "-q", cwd=tmp_path).returncode == 0
+    assert contents(tmp_path / "spread" / "bars-far") == contents(tmp_path / "serial" / "bars-far")
+    tables = [(tmp_path / out / "tables" / "results.csv").read_text() for out in ("serial", "spread")]
+    assert tables[0] == tables[1]
+
+
+def workers(process, file):
+    """The processes other than the command itself that have loaded the models."""
+    return [pid for pid in map(int, file.read_text().split()) if pid != process.pid]
+
+
+def outcomes(folder):
+    return sum(open_run(folder).counts().values()) if (folder / "run.sqlite").exists() else 0
+
+
+def wait_for(there, process):
+    deadline = time.monotonic() + 180
+    while not there():
+        assert process.poll() is None and time.monotonic() < deadline, process.stderr.read()
+        time.sleep(0.02)
