@@ -101,6 +101,7 @@ def choose(
     if values is not None:
         preprocessing, source = replace(fitting, **values[0]), values[1]
         return Chosen(preprocessing, f"input: {preprocessing} ({source})")
+    log.info("trying how the model wants its images, on %d of them", len(images))
     trials = [_tried(network, g, images, labels, columns) for g in conventions(fitting, images)]
     if said.colours is None:
         trials += _other_colours(network, trials, images, labels, columns)
