@@ -51,7 +51,7 @@ def measured(page: Page) -> None:
 def uploaded(model: Path) -> Callable[[Page], None]:
     def prepare(page: Page) -> None:
         page.locator("#file").set_input_files(model)
-        page.get_by_text("Recognised").wait_for()
+        page.locator("#recognised", has_text="Recognised").wait_for()
         page.get_by_text("How it wants its images").click()
         page.get_by_label("Value range").fill("0,1")
         page.get_by_text("(as you say)").first.wait_for()
