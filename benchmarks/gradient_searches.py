@@ -1,36 +1,47 @@
-"""What gradients are worth: evaluations per confirmed failure and per failure that counts, every domain, VAE and GAN.
+"""What gradients are worth: evaluations per confirmed failure and per failure that counts, every domain, VAE, GAN and diffusion.
 
-Counted, not timed: a busy machine does not change them. `genetic` (the published step rule, confirmed) and random search stand
-beside descent on the same origins where `--rivals` says so; `transfer` treats the same classifier as a black box.
+Counted, not timed: a busy machine does not change them. Beside descent on the same origins: `transfer` (the same classifier as
+a black box), descent with the judge's word in the score, several wrong classes per origin, the ordinary attack on
+pixels, and, with `--rivals`, `genetic` (the published step rule) and random search. Rows are added to what is there already, so
+that it can be done in pieces:
+
+    python benchmarks/gradient_searches.py --generators mnist-vae --searches "descent" "descent, steady"
+    python benchmarks/gradient_searches.py --generators cifar10-vae --searches genetic random --attempts 30
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import foible
 from foible.report import summarise
-from measure import write
+from measure import RESULTS, write
 
 TESTED = {"mnist": "mnist-deepconv", "fashion": "fashion-vgg", "svhn": "svhn-vgg", "cifar10": "cifar10-vgg"}
-GENERATORS = [f"{domain}-{family}" for domain in TESTED for family in ("vae", "gan")]
+GENERATORS = [f"{domain}-{family}" for domain in TESTED for family in ("vae", "gan", "diffusion")]
+BUDGET, PUBLISHED = 600, 3760  # evaluations per origin; of the published search as it is published
+EPSILON = 8 / 255  # how far the projected attack may change a pixel
 SEARCHES: dict[str, dict[str, Any]] = {
-    "descent": {"use": "descent", "steady": False},
-    "descent, steady": {"use": "descent"},
-    "transfer": {"use": "transfer", "steady": False},
-    "transfer, steady": {"use": "transfer"},
+    "descent": {"search": {"use": "descent", "steady": False}},
+    "descent, steady": {"search": {"use": "descent"}},
+    "descent, steady, steered": {"search": {"use": "descent"}, "steers": True},
+    "descent, three classes": {"search": {"use": "descent"}, "keeps": "every"},
+    "transfer": {"search": {"use": "transfer", "steady": False}},
+    "transfer, steady": {"search": {"use": "transfer"}},
+    "pixels, descent": {"generator": "pixels", "search": {"use": "descent", "steady": False}},
+    "pixels, descent, steady": {"generator": "pixels", "search": {"use": "descent"}},
+    "pixels, pgd": {"generator": "pixels", "search": {"use": "pgd", "norm": "linf", "radius": EPSILON}},
+    "genetic": {"search": {"use": "genetic", "extent": "high", "compat": True}},
+    "random": {"search": {"use": "random", "extent": "high"}},
 }
-RIVALS: dict[str, dict[str, Any]] = {
-    "genetic": {"use": "genetic", "extent": "high", "compat": True},
-    "random": {"use": "random", "extent": "high"},
-}
+USUAL = ("descent", "descent, steady", "transfer", "transfer, steady")
 
 
-def measured(generator: str, search: Mapping[str, Any], attempts: int, budget: int) -> dict[str, Any]:
+def measured(generator: str, name: str, attempts: int, judge: bool) -> dict[str, Any]:
     """One campaign in numbers."""
     domain = generator.split("-")[0]
     recipe = {
@@ -38,40 +49,60 @@ def measured(generator: str, search: Mapping[str, Any], attempts: int, budget: i
         "generator": generator,
         "classifier": TESTED[domain],
         "attempts": attempts,
-        "search": dict(search),
-        "budget": {"evaluations": budget},
+        "budget": {"evaluations": PUBLISHED if name in {"genetic", "random"} else BUDGET},
         "baseline": {"attempts": 0},
         "engine": {"chunk": 32},
+        **({} if judge else {"validators": []}),
+        **SEARCHES[name],
     }
     with tempfile.TemporaryDirectory() as folder:
-        figures = summarise(foible.run(recipe, Path(folder) / "run")).metrics
+        run = foible.run(recipe, Path(folder) / "run")
+        figures, findings = summarise(run).metrics, list(run.findings())
+        outcomes = list(run.outcomes())
     spent, counts = figures["evaluations"] or 0, figures["counts"] or 0
+    steady = sum(any(v.about == "steadiness" and v.accepted for v in f.verdicts) for f in findings)
+    said = sum(any(v.about == "steadiness" for v in f.verdicts) for f in findings)
     return {
-        **{name: figures[name] for name in ("accepted", "confirmed", "steady", "valid", "label_kept", "counts")},
-        "evaluations_per_failure": round(spent / max(1, figures["confirmed"] or 0), 1),
+        "attempts": attempts,
+        **{key: figures[key] for key in ("accepted", "confirmed", "valid", "label_kept", "counts")},
+        "findings": len(findings),
+        "wrong_classes_per_origin": round(
+            len({(f.attempt, f.predicted) for f in findings}) / max(1, _found(outcomes)), 2
+        ),
+        "origins_that_count": len({f.attempt for f in findings if f.counts}) if judge else None,
+        "steady": [steady, said],
+        "evaluations": spent,
+        "evaluations_per_failure": round(spent / max(1, len(findings)), 1),
         "evaluations_per_failure_that_counts": round(spent / counts, 1) if counts else None,
     }
 
 
+def _found(outcomes: list[Any]) -> int:
+    return sum(outcome.findings > 0 for outcome in outcomes)
+
+
+def known(name: str) -> dict[str, Any]:
+    """The rows that are there already."""
+    everything = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
+    figures: dict[str, Any] = everything.get(name, {}).get("figures", {})
+    return figures
+
+
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--attempts", type=int, default=100)
     arguments.add_argument("--generators", nargs="*", default=GENERATORS)
-    arguments.add_argument("--searches", nargs="*", default=list(SEARCHES))
-    arguments.add_argument("--rivals", type=int, default=0, help="attempts of genetic and random search")
+    arguments.add_argument("--searches", nargs="*", default=list(USUAL), choices=list(SEARCHES))
+    arguments.add_argument("--no-judge", dest="judge", action="store_false", help="count confirmed failures only")
     chosen = arguments.parse_args()
-    figures: dict[str, Any] = {}
     for generator in chosen.generators:
-        rows = {
-            name: measured(generator, SEARCHES[name], chosen.attempts, 600)
-            for name in chosen.searches
-            if not (name.startswith("transfer") and generator.startswith("fashion"))  # it has no other classifier
-        }
-        if chosen.rivals:
-            rows |= {name: measured(generator, search, chosen.rivals, 3760) for name, search in RIVALS.items()}
-        figures[generator] = rows
-        print(generator, rows, flush=True)
-    write("gradient_searches", {"attempts": chosen.attempts, "rivals": chosen.rivals, "figures": figures})
+        for name in chosen.searches:
+            row = measured(generator, name, chosen.attempts, chosen.judge)
+            print(generator, name, row, flush=True)
+            place = "gradient_searches_judged" if chosen.judge else "gradient_searches"
+            figures = known(place)
+            figures.setdefault(generator, {})[name] = row
+            write(place, {"figures": figures}, quiet=True)
 
 
 if __name__ == "__main__":

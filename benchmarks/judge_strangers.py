@@ -12,8 +12,6 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-import torch
-
 from foible.domains import domain_names, load_domain, real_images
 from foible.errors import FoibleError
 from foible.metrics import rate
@@ -23,7 +21,7 @@ from foible.validators.judge import Judge
 from foible.validators.usual import some
 from measure import write
 
-REAL, OTHERS = 1000, 100
+OTHERS = 100
 FITTED = 5000  # of the test images, at most, the judge was fitted and measured on those that come first in this order
 
 
@@ -34,11 +32,11 @@ def shares(judge: Judge, images: Images, called_valid: bool) -> list[float | Non
     return [found.share, found.low, found.high]
 
 
-def strangers(name: str) -> dict[str, Any]:
-    """The figures of one domain's judge."""
+def strangers(name: str, count: int) -> dict[str, Any]:
+    """The figures of one domain's judge, with so many real images."""
     domain = load_domain(name)
     judge, data = Judge(domain), real_images(domain)
-    unseen = some(data, FITTED + REAL)[FITTED:]
+    unseen = some(data, FITTED + count)[FITTED:]
     real = data.images(unseen)
     figures: dict[str, Any] = {"company": judge.company(), "real called invalid": shares(judge, real, False)}
     figures["black for white called valid"] = shares(judge, 1 - real[:OTHERS], True)
@@ -57,9 +55,10 @@ def strangers(name: str) -> dict[str, Any]:
 def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("domains", nargs="+")
-    for name in options.parse_args().domains:
-        torch.manual_seed(0)
-        write(f"judge_strangers_{name}", strangers(name))
+    options.add_argument("--real", type=int, default=1000)
+    chosen = options.parse_args()
+    for name in chosen.domains:
+        write(f"judge_strangers_{name}", strangers(name, chosen.real))
 
 
 if __name__ == "__main__":

@@ -47,9 +47,10 @@ def in_turns(tasks: dict[str, Callable[[], Any]], repeats: int) -> dict[str, Any
     }
 
 
-def write(name: str, figures: dict[str, Any]) -> None:
-    """Print figures and keep them beside the others."""
+def write(name: str, figures: dict[str, Any], quiet: bool = False) -> None:
+    """Print figures, unless all is to be quiet, and keep them beside the others."""
     known = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
     known[name] = figures | {"threads": torch.get_num_threads(), "torch": torch.__version__}
     RESULTS.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n")
-    print(name, json.dumps(figures, indent=2))
+    if not quiet:
+        print(name, json.dumps(figures, indent=2))

@@ -1,7 +1,7 @@
-"""Write the tables of README.md, docs/zoo.md, docs/judge.md and docs/reference.md anew.
+"""Write the tables of README.md, docs/zoo.md, docs/judge.md, docs/searches.md and docs/reference.md anew.
 
-They are made from the cards, the contact sheets, benchmarks/judge_people.json, the recipe's model and the registered
-components.
+They are made from the cards, the contact sheets, benchmarks/judge_people.json, benchmarks/results.json, the recipe's model and
+the registered components.
 
 python docs/tables.py
 """
@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from foible.campaign import Recipe
 from foible.domains import load_domain
@@ -24,7 +25,7 @@ from foible.zoo.table import duration, generator_rows, generator_table, markdown
 
 ROOT = Path(__file__).parents[1]
 SHEETS = ROOT / "docs" / "zoo"
-PAGES = (ROOT / "README.md", ROOT / "docs" / "zoo.md", ROOT / "docs" / "judge.md", ROOT / "docs" / "reference.md")
+PAGES = (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("zoo", "judge", "searches", "reference")))
 REFERENCE = ("searches", "objectives", "oracles", "validators", "coverage")
 DOMAINS = {"mnist": "MNIST", "fashion": "Fashion-MNIST", "svhn": "SVHN", "cifar10": "CIFAR-10"}
 FAMILIES = {"vae": "VAE", "gan": "GAN", "diffusion": "diffusion"}
@@ -42,6 +43,9 @@ def filled(page: str) -> str:
         "sheets": lambda: "\n\n".join(f"**{p.stem}**\n\n![Images made by {p.stem}](zoo/{p.name})" for p in _sheets()),
         "judge": lambda: markdown(_summary_of_judge(own)),
         "people": _people,
+        "gradients": lambda: markdown(_gradients()),
+        "gradients judged": lambda: markdown(_gradients_judged()),
+        "gradient speed": lambda: markdown(_gradient_speed()),
         "reference recipe": lambda: markdown(_recipe_keys()),
         **{f"reference {heading}": partial(_components, heading) for heading in REFERENCE},
     }
@@ -174,6 +178,45 @@ def _people() -> str:
     figures = [f for f in next(iter(shown.values())) if f != "by tool, kept kappa"]
     rows = [(figure, *(_ranged(shown[name][figure]) for name in shown)) for figure in figures]
     return markdown([("figure", *labels.values()), *rows])
+
+
+def _results(name: str) -> dict[str, Any]:
+    figures: dict[str, Any] = json.loads((ROOT / "benchmarks" / "results.json").read_text()).get(name, {})
+    return figures
+
+
+def _gradients() -> list[tuple[str, ...]]:
+    """What each search spent on the failures that it found, generator by generator; nobody judged them."""
+    rows = [("generator", "search", "origins failed", "evaluations per failure", "steady")]
+    for generator, searches in _results("gradient_searches").get("figures", {}).items():
+        for name, row in searches.items():
+            found, steady = f"{row['confirmed']} of {row['accepted']}", "{} of {}".format(*row["steady"])
+            rows.append((f"`{generator}`", name, found, f"{row['evaluations_per_failure']:,}", steady))
+    return rows
+
+
+def _gradients_judged() -> list[tuple[str, ...]]:
+    """What each search spent on failures that count."""
+    rows = [
+        ("generator", "search", "origins", "failed", "steady", "ended with one that counts", "evaluations per such")
+    ]
+    for generator, searches in _results("gradient_searches_judged").get("figures", {}).items():
+        for name, row in searches.items():
+            each = row["evaluations_per_failure_that_counts"]
+            facts = (row["accepted"], row["confirmed"], row["steady"][0], row["origins_that_count"])
+            rows.append((f"`{generator}`", name, *map(str, facts), f"{each:,}" if each else "none"))
+    return rows
+
+
+def _gradient_speed() -> list[tuple[str, ...]]:
+    """Milliseconds per origin beside the published loop's."""
+    rows = [("search", "origins", "ms per origin", "processor ms per origin", "times faster (processor time)")]
+    for name, row in _results("gradient_speed_origins").items():
+        if isinstance(row, dict):
+            faster = row.get("times_faster_cpu_ms")
+            times = f"{faster:,}" if faster else "1"
+            rows.append((name, f"{row['origins']}", f"{row['ms']:,}", f"{row['cpu_ms']:,}", times))
+    return rows
 
 
 def _ranged(value: float | list[float]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +16,21 @@ from foible.errors import DataError
 from foible.types import Images
 
 Pixels = NDArray[np.uint8]
+LOOKED_AT, FEWEST = 2**20, 16  # pixels that are looked at before a run, in at least so many images
 
 
 def to_images(pixels: Pixels) -> Images:
     """8-bit pixels (N, C, H, W) as floats in [0, 1]."""
     return torch.from_numpy(pixels.astype(np.float32)).div_(255)
+
+
+def worth_a_look(shape: Sequence[int], most: int) -> int:
+    """How many images of a shape (..., height, width) are looked at before a run: fewer of them where they are large.
+
+    >>> worth_a_look((3, 32, 32), 200), worth_a_look((3, 224, 224), 200)
+    (200, 20)
+    """
+    return min(most, max(FEWEST, LOOKED_AT // (shape[-2] * shape[-1])))
 
 
 def to_bytes(images: Images) -> Pixels:

@@ -159,6 +159,15 @@ class Derives(Protocol):
 
 
 @runtime_checkable
+class Notes(Protocol):
+    """The second face of an objective that tells a search more of each candidate than its scores."""
+
+    def note(self, evaluation: Evaluation) -> State:
+        """What to keep of each candidate, one row each; images and activations do not outlive their chunk."""
+        ...
+
+
+@runtime_checkable
 class Remembers(Protocol):
     """The second face of an objective whose scores depend on what a search has seen: an archive, units aimed at."""
 
@@ -182,6 +191,16 @@ class Aims(Protocol):
     @property
     def goal(self) -> float:
         """The value."""
+        ...
+
+
+@runtime_checkable
+class Guides(Protocol):
+    """The second face of an objective that can say which way is better without asking all that it reads."""
+
+    @property
+    def guides(self) -> tuple[str, ...]:
+        """The roles to ask; columns that need others are NaN."""
         ...
 
 

@@ -120,6 +120,10 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "ssim": "foible.validators.ssim:SSIM",
         "human": "foible.validators.human:Human",
     },
+    "parts": {  # of a report: see report/parts.py
+        "borders": "foible.borders.parts:parts",
+        "differences": "foible.differing.page:parts",
+    },
     "readers": {
         "ppocr-v6": "foible.validators.readers.ocr:Sixth",
         "ppocr-v5": "foible.validators.readers.ocr:Fifth",

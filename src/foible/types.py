@@ -131,20 +131,24 @@ class Want(IntEnum):
     VERDICT = 0  # does it fail? The oracle's roles alone
     SCORES = 1  # and how good is it? All roles that oracle and objective read
     GRADIENTS = 2  # and which way is better? The same, and backwards
-    GUIDE = 3  # which way do the free roles say is better? The tested classifier is not asked
+    GUIDE = 3  # which way is better, by a quicker look? The roles that the objective names for it, and backwards
 
 
 @dataclass(frozen=True)
 class Proposal:
     """Candidates to be evaluated: latents (M, *latent), and for each (M,) its lane and what is asked of it.
 
-    `origins` says from which of the K origins of its lane a candidate comes (label, target and z0 follow from it).
+    `origins` says from which of the K origins of its lane a candidate comes (label, target and z0 follow from it). A search
+    may aim at other classes than the recipe does (`targets`), and say which candidates are kept where they fail (`shown`;
+    all where it says nothing).
     """
 
     latents: Latents
     lanes: Tensor
     origins: Tensor = None  # type: ignore[assignment]
     wants: Tensor = None  # type: ignore[assignment]
+    targets: Tensor | None = None
+    shown: Tensor | None = None
 
     def __post_init__(self) -> None:
         if self.origins is None:
@@ -154,7 +158,8 @@ class Proposal:
 
     def rows(self, index: Tensor) -> Proposal:
         """The candidates at these positions."""
-        return Proposal(self.latents[index], self.lanes[index], self.origins[index], self.wants[index])
+        columns = (self.latents, self.lanes, self.origins, self.wants, self.targets, self.shown)
+        return Proposal(*(None if column is None else column[index] for column in columns))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -183,7 +188,8 @@ class Feedback:
     """What a search is told about its proposal, row by row.
 
     Scores (M, columns), lower is better, NaN where not asked for; failures (M,); counted work (M,); gradients
-    (M, columns, *latent), zero in the columns that the search does not follow; and what an objective noted.
+    (M, columns, *latent), zero in the columns that the search does not follow; what an objective noted; and failures (M,)
+    that are none because the validators refuse them.
     """
 
     scores: Tensor
@@ -191,6 +197,11 @@ class Feedback:
     cost: Tensor
     gradients: Tensor | None = None
     notes: State = field(default_factory=dict)
+    refused: Tensor = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.refused is None:
+            object.__setattr__(self, "refused", torch.zeros_like(self.failed))
 
 
 @dataclass(frozen=True)

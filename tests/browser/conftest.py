@@ -40,16 +40,6 @@ def _must_have(condition, reason):
     pytest.skip(f"{reason}: apt install chromium && pip install playwright")
 
 
-def quickest_paint(page, path, times=3):
-    """The best of some first paints of a page: a hiccup of the machine is not the page's."""
-    paints = []
-    for _ in range(times):
-        page.goto(path)
-        paints.append(first_paint(page))
-    print(f"first paints of {path}, milliseconds:", [round(p) for p in paints])
-    return min(paints)
-
-
 def first_paint(page):
     """Milliseconds until the browser had drawn something of the page it is on."""
     for _ in range(SLOW // 100):
@@ -108,11 +98,20 @@ def close_bench(bench):
     bench.process.wait(60)
 
 
+ZOO = {  # MNIST and CIFAR-10, neither of which needs a download
+    "digits": {"domain": "mnist", "generator": "mnist-vae", "classifier": "mnist-deepconv", "data": "sample"},
+    "photos": {"domain": "cifar10", "generator": "cifar10-gan", "classifier": "cifar10-vgg"},
+}
+
+
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory):
-    """A runs folder that has two finished runs of the toy models, under a name that no line of a phone has room for."""
+    """A runs folder with finished runs of toys, of MNIST and of CIFAR-10; no line of a phone has room for its name."""
     folder = tmp_path_factory.mktemp("long" * 20)
     images = write_toy_images(folder / "toys")
+    for name, models in ZOO.items():
+        few = {"name": name, "attempts": 6, "search": "descent", "baseline": {"attempts": 0}}
+        run_campaign({**models, **few, "engine": {"chunk": 16}}, folder / "runs" / name)
     for name, extent in (("toy-wide", 0.02), ("toy-narrow", 0.01)):
         recipe = toy_recipe(
             images, name=name, title=f"Bars, {name}", attempts=30, search={"use": "genetic", "extent": extent}
@@ -141,6 +140,22 @@ def browser():
         opened = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield opened
         opened.close()
+
+
+LOOKS = ((1280, "light"), (1280, "dark"), (400, "light"), (400, "dark"))
+
+
+def in_all_looks(page, check=lambda width, scheme: None):
+    """The page that is open, wide and narrow, light and dark: nothing sticks out, and whatever else is to be checked."""
+    before = page.viewport_size
+    for width, scheme in LOOKS:
+        page.set_viewport_size({"width": width, "height": 860})
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (page.url, width)
+        dark = page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 20, 18)"
+        assert dark is (scheme == "dark"), page.url
+        check(width, scheme)
+    page.set_viewport_size(before)
 
 
 @pytest.fixture

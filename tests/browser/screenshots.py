@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +29,7 @@ LOOKS = {f"{width}-{scheme}": (width, scheme) for width in (1280, 400) for schem
 PATIENCE = 3_600_000  # milliseconds: pictures may be taken on a machine that is busy with other things
 TALLEST = 2300  # pixels kept of a page in the documentation
 COLOURS = 128
-EXTRA = (("setup", "400-dark"), ("failures", "1280-dark"), ("watch", "400-light"))
+EXTRA = (("setup", "400-dark"), ("failures", "1280-dark"), ("watch", "400-light"), ("compare", "400-dark"))
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def measured(page: Page) -> None:
 def uploaded(model: Path) -> Callable[[Page], None]:
     def prepare(page: Page) -> None:
         page.locator("#file").set_input_files(model)
-        page.get_by_text("is here.").wait_for()
+        page.get_by_text("Recognised").wait_for()
         page.get_by_text("How it wants its images").click()
         page.get_by_label("Value range").fill("0,1")
         page.get_by_text("(as you say)").first.wait_for()
@@ -60,6 +61,16 @@ def uploaded(model: Path) -> Callable[[Page], None]:
 def walked(page: Page) -> None:
     page.locator("#way-step:enabled").wait_for()
     page.locator("#way-step").press("End")
+
+
+def opened(page: Page) -> None:
+    measured(page)
+    page.get_by_text("More: generator").click()
+    page.locator("[name=search]").select_option("descent")
+
+
+def answered(page: Page) -> None:
+    page.locator(".figure").first.wait_for()
 
 
 def asked(page: Page) -> None:
@@ -77,19 +88,40 @@ def start_long_run(page: Page) -> None:
     """A run that is still going when its picture is taken."""
     page.goto("/setup?recipe=demo&attempts=2000&baseline=0&name=going")
     measured(page)
-    page.get_by_role("button", name="Start the run").click()
+    page.get_by_role("button", name="Find failures").click()
     page.wait_for_url("**/runs/going")
 
 
+PHOTOS = ("search=descent", "attempts=24", "baseline.attempts=6", "ends=never", "title=Small photographs, from a GAN")
+RUNS = {
+    "demo": ("demo",),
+    "unsteady": ("demo", "search.steady=false", "title=Descent without variations", "attempts=15"),
+    "photos": ("gift-cifar10-gan-high", *PHOTOS),
+}
+
+
 def make_runs(folder: Path) -> None:
-    """Two finished runs that start from the same images."""
-    for name, *changes in (
-        ("demo",),
-        ("unsteady", "search.steady=false", "title=Descent without variations", "attempts=15"),
-    ):
+    """Finished runs, two of which start from the same images, and the answers to two questions without a search."""
+    for name, (recipe, *changes) in RUNS.items():
         words = [word for change in changes for word in ("--set", change)]
-        command = ["run", "demo", "--out", str(folder / name), "--quiet", *words]
+        command = ["run", recipe, "--out", str(folder / name), "--quiet", *words]
         subprocess.run([sys.executable, "-m", "foible", *command], check=True)
+
+
+def ask_the_rest(page: Page, runs: Path) -> None:
+    """The two questions that need no search, asked on the page."""
+    archive = runs.parent / "my-digits.zip"
+    with zipfile.ZipFile(archive, "w") as packed:
+        for finding in open_run(runs / "demo").findings():
+            packed.write(runs / "demo" / finding.image, f"{finding.label}/{finding.key}.png")
+    for question in ("judging", "coverage"):
+        page.goto(f"/ask/{question}?domain=mnist")
+        if question == "judging":
+            page.locator("#file-images").set_input_files(archive)
+            page.get_by_text("is here.").wait_for()
+        page.locator("button.primary").click()
+        page.wait_for_url("**/studies/*")
+        answered(page)
 
 
 def save_network(path: Path) -> Path:
@@ -102,20 +134,24 @@ def save_network(path: Path) -> Path:
 OTHERS = [
     Shot("overview", "/runs/demo"),
     Shot("nothing-here", "/runs/none"),
-    Shot("none-pass", "/runs/demo/findings?valid=yes"),
+    Shot("none-pass", "/runs/demo/findings?least=9999999"),
 ]
 
 
 def shots(runs: Path, model: Path) -> list[Shot]:
     line = open_run(runs / "demo").index()[0]
     return [
-        Shot("runs", "/"),
+        Shot("ask", "/"),
+        Shot("runs", "/runs"),
         Shot("setup", "/setup", measured),
-        Shot("own-classifier", "/setup", uploaded(model), "fieldset:has(#classifiers)"),
-        Shot("failures", "/runs/demo/findings"),
+        Shot("more", "/setup?domain=cifar10", opened, "#more"),
+        Shot("own-classifier", "/setup", uploaded(model), ".form"),
+        Shot("failures", "/runs/photos/findings"),
         Shot("finding", f"/runs/demo/findings/{line.attempt}", walked),
         Shot("compare", "/compare?run=demo&run=unsteady"),
-        Shot("people", "/runs/demo/people", asked),
+        Shot("people", "/runs/photos/people", asked),
+        Shot("judging", "/studies/my-digits-judged", answered),
+        Shot("coverage", "/studies/mnist-deepconv-coverage", answered),
         Shot("export", "/runs/demo/export"),
         Shot("watch", "/runs/going", watched),
     ]
@@ -162,6 +198,9 @@ def main() -> None:
 
         try:
             shutil.rmtree(runs / "going", ignore_errors=True)
+            shutil.rmtree(runs / "my-digits-judged", ignore_errors=True)
+            shutil.rmtree(runs / "mnist-deepconv-coverage", ignore_errors=True)
+            ask_the_rest(sit_down("1280-light"), runs)
             start_long_run(sit_down("1280-light"))
             for shot in [*shots(runs, model), *(OTHERS if chosen.looks else [])]:
                 if chosen.only and shot.name not in chosen.only:

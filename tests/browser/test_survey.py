@@ -8,8 +8,10 @@ import sys
 import pytest
 from playwright.sync_api import expect
 
+from foible.store import open_run
 from foible.store.answers import NOTHING, read_answers, read_ratings
 from foible.store.layout import Layout
+from foible.survey import collect, make_survey
 from foible.survey.key import load_keys
 from foible.types import Key
 
@@ -105,11 +107,10 @@ def test_a_survey_goes_out_and_comes_back(rater, run, tmp_path):
         report["people"] == [{"name": "Ada Lovelace", "answers": 8, "checks": report["people"][0]["checks"]}]
         and report["people"][0]["checks"]["share"] == 1
     )
-    assert "1 person, 8 answers on 8 of" in foible("survey", "report", run)
 
 
 def test_ratings_of_two_classes_go_out_and_come_back(rater, run, tmp_path):
-    foible("survey", run, "--ratings", "--images", 4, "--checks", 2, "--out", tmp_path / "ratings.html")
+    make_survey(open_run(run), tmp_path / "ratings.html", 4, 2, ratings=True)
     [key] = load_keys(Layout(run)).values()
     questions = list(key.questions.values())
     page = rater(tmp_path / "ratings.html")
@@ -159,13 +160,13 @@ def test_ratings_of_two_classes_go_out_and_come_back(rater, run, tmp_path):
     with page.expect_download() as download:
         page.get_by_role("button", name="Download").click()
     download.value.save_as(tmp_path / "answers.csv")
-    assert "Ada: 4 answers taken, attention checks 2 of 2" in foible("survey", "import", run, tmp_path / "answers.csv")
+    [ada] = collect(open_run(run), [tmp_path / "answers.csv"])
+    assert (ada.person, ada.answers, ada.taken, ada.checks.count) == ("Ada", 4, True, 2)
     assert {(r.person, r.source, r.target) for r in read_ratings(Layout(run))} == {("Ada", 4, 2)}
-    assert "1 person, 4 ratings of two classes on 4 of" in foible("survey", "report", run)
 
 
 def test_two_people_at_one_browser_do_not_mix(rater, run, tmp_path):
-    foible("survey", run, "--images", 3, "--checks", 0, "--out", tmp_path / "survey.html")
+    make_survey(open_run(run), tmp_path / "survey.html", 3, 0)
     page = rater(tmp_path / "survey.html")
     begin(page, "Ada")
     page.keyboard.press("1")
@@ -180,7 +181,7 @@ def test_two_people_at_one_browser_do_not_mix(rater, run, tmp_path):
 
 
 def test_a_survey_fits_a_phone_in_the_dark(rater, run, tmp_path):
-    foible("survey", run, "--images", 3, "--out", tmp_path / "survey.html")
+    make_survey(open_run(run), tmp_path / "survey.html", 3)
     page = rater(tmp_path / "survey.html", color_scheme="dark")
     page.set_viewport_size({"width": 380, "height": 720})
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 20, 18)"

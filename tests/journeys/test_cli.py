@@ -37,6 +37,7 @@ def test_a_run_says_what_it_found_and_where(demo):
     folder, _, done = demo
     assert "confirmed failures" in done.stdout and "of 8 attempts" in done.stdout
     assert "report.html" in done.stdout
+    assert "loading the models" in done.stderr and "looking at the classifier and the generator" in done.stderr
     assert "search: " in done.stderr and "evaluations/s" in done.stderr, "plain progress lines when piped"
     page = (folder / "report.html").read_text()
     assert "<img" in page and "data:image/png;base64," in page

@@ -9,6 +9,7 @@ import time
 import pytest
 import tomli_w
 
+from foible.errors import StoreError
 from foible.store import open_run
 from foible.testing.toys import toy_recipe
 
@@ -49,11 +50,14 @@ def test_a_killed_worker_and_an_interruption_change_nothing(toy_images, tmp_path
     process = subprocess.Popen(
         command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
-    wait_for(lambda: outcomes(tmp_path / "spread" / "bars-near") > 2, process)
-    os.kill(workers(process, tmp_path / "loaded")[0], signal.SIGKILL)
-    wait_for(lambda: outcomes(tmp_path / "spread" / "bars-far") > 2, process)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to everyone in the group
-    _, said = process.communicate(timeout=180)
+    try:
+        wait_for(lambda: outcomes(tmp_path / "spread" / "bars-near") > 2, process)
+        os.kill(workers(process, tmp_path / "loaded")[0], signal.SIGKILL)
+        wait_for(lambda: outcomes(tmp_path / "spread" / "bars-far") > 2, process)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to everyone in the group
+        _, said = process.communicate(timeout=180)
+    finally:
+        process.kill()
     assert process.returncode == 3 and "bars-far: interrupted" in said and "Traceback" not in said, said
     assert contents(tmp_path / "spread" / "bars-near") == contents(tmp_path / "serial" / "bars-near")
     assert len(contents(tmp_path / "spread" / "bars-near")[1]) > 5, "there is something to compare"
@@ -71,7 +75,10 @@ def workers(process, file):
 
 
 def outcomes(folder):
-    return sum(open_run(folder).counts().values()) if (folder / "run.sqlite").exists() else 0
+    try:
+        return sum(open_run(folder).counts().values())
+    except StoreError:  # nothing is stored yet
+        return 0
 
 
 def wait_for(there, process):

@@ -39,6 +39,13 @@ def test_a_tree_of_images_is_a_domain(toy_images):
     assert data.images(torch.tensor([0])).shape == (1, 1, 6, 6)
 
 
+def test_a_name_goes_before_a_folder_that_is_called_the_same(toy_images, monkeypatch):
+    toy_images.rename(toy_images.parent / "mnist")
+    monkeypatch.chdir(toy_images.parent)
+    assert load_domain("mnist").shape == (1, 28, 28)
+    assert load_domain("./mnist").classes == ("left", "middle", "right")
+
+
 def test_a_domain_file_of_ones_own(toy_images):
     file = toy_images.parent / "bars.toml"
     file.write_text('shape = [1, 3, 3]\nclasses = ["left", "right"]\nfolder = "toys"\nresize = true\n')

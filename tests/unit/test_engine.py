@@ -6,7 +6,8 @@ import pytest
 import torch
 
 import foible
-from foible.campaign import assemble, load_recipe
+from foible.batching import Packing
+from foible.campaign import assemble, load_recipe, prepare
 from foible.campaign.evaluate import Evaluator
 from foible.errors import CheckError, ModelError, RecipeError
 from foible.protocols import Lanes
@@ -106,8 +107,8 @@ def test_a_rank_that_is_no_column_is_named(toy_images):
 
 
 def test_the_first_round_must_fit_the_budget(toy_images):
-    with pytest.raises(CheckError, match="asks for 13 evaluations at once"):
-        foible.run(toy_recipe(toy_images, search={"use": "descent", "variations": 4}, budget={"evaluations": 12}))
+    with pytest.raises(CheckError, match="asks for 3 evaluations at once"):
+        foible.run(toy_recipe(toy_images, search={"use": "descent", "variations": 4}, budget={"evaluations": 2}))
 
 
 def test_the_search_is_chosen_by_what_the_classifier_lends(toy_images):
@@ -120,10 +121,10 @@ def test_the_search_is_chosen_by_what_the_classifier_lends(toy_images):
 
 @pytest.mark.parametrize(
     ("want", "plain", "steady"),
-    [(Want.VERDICT, 1, 1), (Want.SCORES, 1, 1 + 3), (Want.GRADIENTS, 1 + 2, 1 + 3 + 2 * 3), (Want.GUIDE, 0, 0)],
+    [(Want.VERDICT, 1, 1), (Want.SCORES, 1, 1 + 3), (Want.GRADIENTS, 3, 3 * (1 + 3)), (Want.GUIDE, 3, 3)],
 )
 def test_what_is_asked_is_what_is_paid_for(want, plain, steady, toy_images):
-    """Forward 1, backward 2 per column; a look through variations costs each of them; the oracle asks for itself."""
+    """Forward 1, backward 2 per column; a look through variations costs each of them, a quick look the image alone."""
     for settings, price in (({"steady": False}, plain), ({"variations": 3}, steady)):
         campaign = assemble(load_recipe(toy_recipe(toy_images, search={"use": "descent", **settings})))
         proposal = Proposal(torch.zeros(2, 3), torch.arange(2), wants=torch.full((2,), int(want)))
@@ -172,3 +173,10 @@ def test_a_baseline_may_go_as_far_as_the_search_beside_it(toy_images):
     campaign = assemble(load_recipe(toy_recipe(toy_images, search={"use": "genetic", "extent": 0.03, "cap": 4.0})))
     assert campaign.searches["baseline"] == Random(extent=0.03, cap=4.0)
     assert Capability.GRADIENT in campaign.classifier.offers
+
+
+def test_large_images_go_through_one_at_a_time_and_nothing_is_measured(toy_images, monkeypatch):
+    campaign = assemble(load_recipe(toy_recipe(toy_images, engine={"chunk": "auto"})))
+    monkeypatch.setattr(prepare, "LARGE", 30)
+    monkeypatch.setattr(prepare, "_measured", None)
+    assert prepare.batches_of(campaign) == (1, Packing.FULL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -35,6 +36,8 @@ from foible.seeding import Streams
 from foible.types import TESTED, Arm, Budget
 from foible.validators.fitted import judge_is_there
 from foible.zoo import entries, resolve
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -91,12 +94,13 @@ def assemble(
         classifiers: the same for other roles, by name.
     """
     domain = load_domain(recipe.domain)
+    log.info("loading the models")
     maker, generator_digests = _model("generators", recipe.generator, generator, domain)
     data = _data(recipe, domain, maker)
     live = {**(classifiers or {}), **({TESTED: classifier} if classifier is not None else {})}
     tested = _role(TESTED, recipe.classifier, live.get(TESTED), domain, data)
     recipe = _with_search(recipe, tested.role, live, domain)
-    search = build("searches", recipe.search.use, recipe.search.parameters)
+    search = build("searches", recipe.search.use, _kept(recipe) | recipe.search.parameters)
     recipe = _with_judge(_with_suggestions(recipe, search, live, domain), domain)
     made = {TESTED: tested} | {
         name: _role(name, recipe.classifiers.get(name), live.get(name), domain, data)
@@ -174,6 +178,12 @@ def _with_search(recipe: Recipe, tested: Role, live: Iterable[str], domain: Doma
     surrogates = _named_surrogates(recipe, live) or others_of(recipe, domain)
     use = "descent" if tested.lends else "transfer" if surrogates else "genetic"
     return recipe.model_copy(update={"search": Part(use=use, **recipe.search.parameters)})
+
+
+def _kept(recipe: Recipe) -> dict[str, Any]:
+    """What the recipe keeps, for a search that goes about it differently."""
+    takes = inspect.signature(find("searches", recipe.search.use)).parameters
+    return {"keeps": recipe.keeps} if "keeps" in takes and "keeps" in recipe.model_fields_set else {}
 
 
 def _named_surrogates(recipe: Recipe, live: Iterable[str]) -> list[str]:

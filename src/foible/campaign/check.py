@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ import torch
 from torch import Tensor
 
 from foible.campaign.assemble import Campaign
-from foible.campaign.evaluate import Evaluator
+from foible.campaign.evaluate import FEW, Evaluator
 from foible.campaign.rehearse import first_proposal
 from foible.campaign.starts import from_real_images
 from foible.classifiers.adapting.conventions import conventions
@@ -17,10 +18,12 @@ from foible.classifiers.adapting.preprocessing import Preprocessing
 from foible.classifiers.adapting.probe import Line, probe
 from foible.classifiers.adapting.scores import class_order, share_right
 from foible.errors import CheckError
+from foible.images import worth_a_look
 from foible.protocols import Encoder
 from foible.types import Arm, Images
 
-PROBES = 200  # real images looked at
+PROBES, MADE = 200, 64  # real images looked at, and images made
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,7 @@ def check(campaign: Campaign) -> Checkup:
         lines += _budget(campaign)
         index = _probe_index(campaign)
         images, labels = campaign.data.images(index), campaign.data.labels[index]
+        log.info("looking at the classifier and the generator, on %d real images", len(index))
         scores = _classifier(campaign, images, labels)
         lines += scores
         if not any(line.level == "wrong" for line in scores):
@@ -130,10 +134,10 @@ def _classifier(campaign: Campaign, images: Images, labels: Tensor) -> list[Line
 
 def _generator(campaign: Campaign, images: Images, labels: Tensor) -> Iterator[Line]:
     generator, name = campaign.generator, f"generator '{campaign.generator.name}'"
-    labels = labels[:64]
+    labels = labels[: worth_a_look(generator.shape, MADE)]
     latents = generator.sample(labels, campaign.streams.at("check"))
     if isinstance(generator, Encoder) and from_real_images(campaign):
-        latents = generator.encode(images[:64].to(campaign.device), labels).cpu()
+        latents = generator.encode(images[: len(labels)].to(campaign.device), labels).cpu()
     decoded = _decoded(campaign, latents, labels)
     if tuple(decoded.shape[1:]) != tuple(campaign.domain.shape) or not bool(torch.isfinite(decoded).all()):
         yield Line(
@@ -151,7 +155,8 @@ def _generator(campaign: Campaign, images: Images, labels: Tensor) -> Iterator[L
             f"{name} gives values from {low:.2f} to {high:.2f}, images are in [0, 1]",
             "map its output into [0, 1] inside decode",
         )
-    if not torch.equal(decoded, _decoded(campaign, latents, labels)):
+    again = slice(0, FEW)  # in another batch the last bits may be others: the same few, twice
+    if not torch.equal(*(_decoded(campaign, latents[again], labels[again]) for _ in range(2))):
         yield Line(
             "wrong",
             "generator",
@@ -172,7 +177,8 @@ def _generator(campaign: Campaign, images: Images, labels: Tensor) -> Iterator[L
 
 def _probe_index(campaign: Campaign) -> Tensor:
     total = len(campaign.data.labels)
-    return torch.randperm(total, generator=campaign.streams.at("check"))[:PROBES]
+    order = torch.randperm(total, generator=campaign.streams.at("check"))
+    return order[: worth_a_look(campaign.domain.shape, PROBES)]
 
 
 def _classified(campaign: Campaign, images: Images) -> Tensor:

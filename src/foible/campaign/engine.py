@@ -95,10 +95,12 @@ class Engine:
         self._end(ended)
 
     def _book(self, proposal: Proposal, feedback: Feedback) -> None:
-        books, rank = self.books, self.campaign.rank
+        books = self.books
         books["spent"] = books["spent"] + self._per_lane(proposal, feedback.cost)
         books["rounds"] = books["rounds"] + 1
-        scores = feedback.scores[:, rank].nan_to_num(nan=torch.inf)
+        scores = feedback.scores[:, 0].nan_to_num(
+            nan=torch.inf
+        )  # what a search goes down, whatever findings are ranked by
         books["lowest"] = books["lowest"].scatter_reduce(0, proposal.lanes, scores, "amin")
         self.evaluations += int(feedback.cost.sum())
 

@@ -13,12 +13,13 @@ from torch import Tensor
 
 from foible.batching import Chunks, Packing
 from foible.campaign.assemble import Campaign
-from foible.campaign.steer import turned_back
+from foible.campaign.steer import turned_back, worsened
 from foible.errors import ModelError, RecipeError
 from foible.images import rounded
-from foible.protocols import Encoder, Guided, Inspectable, Lanes, Remembers
+from foible.protocols import Encoder, Guided, Guides, Inspectable, Lanes, Notes
 from foible.types import TESTED, Arm, Evaluation, Feedback, Images, Latents, Proposal, Starts, State, Want
 
+BACKWARD = {Want.GRADIENTS, Want.GUIDE}
 FEW = 4  # confirmations come a few at a time: where chunks are always full, a small one wastes little on padding
 MANY = 16  # elsewhere, and for a search that follows gradients and brings them by the dozen
 
@@ -52,7 +53,7 @@ class Evaluator:
             Want.VERDICT: campaign.oracle.reads,
             Want.SCORES: scored,
             Want.GRADIENTS: scored,
-            Want.GUIDE: tuple(role for role in campaign.objective.reads if campaign.roles[role].free),
+            Want.GUIDE: campaign.objective.guides if isinstance(campaign.objective, Guides) else scored,
         }
         self.prices = torch.tensor([self._price(want) for want in Want])
 
@@ -80,6 +81,7 @@ class Evaluator:
             self.price(proposal) + columns["judged"],
             columns.get("gradients"),
             notes,
+            columns.get("refused"),  # type: ignore[arg-type]
         )
 
     def trace(self, proposal: Proposal, lanes: Lanes) -> Tensor:
@@ -88,7 +90,7 @@ class Evaluator:
         Nothing is remembered and no objective with a memory is asked: for measuring the networks themselves.
         """
         (want,) = proposal.wants.unique().tolist()
-        backward = want in {Want.GRADIENTS, Want.GUIDE}
+        backward = want in BACKWARD
 
         def numbers(latents: Tensor, rows: Tensor) -> State:
             latents = latents.detach().requires_grad_(backward)
@@ -130,27 +132,37 @@ class Evaluator:
         return {role: self.campaign.roles[role].classifier(images) for role in self.shown}
 
     def _price(self, want: Want) -> int:
-        paid = [self.campaign.roles[role] for role in self.asked[want] if not self.campaign.roles[role].free]
-        if want is not Want.GRADIENTS:
-            return sum(role.cost for role in paid)
-        read = [r for name, r in self.campaign.roles.items() if name in self.campaign.objective.reads and not r.free]
-        return sum(role.cost for role in paid) + 2 * len(self.follows) * sum(r.cost for r in read if r.lends)
+        paid = {name: self.campaign.roles[name] for name in self.asked[want] if not self.campaign.roles[name].free}
+        forward = sum(role.cost for role in paid.values())
+        if want not in BACKWARD:
+            return forward
+        read = [role for name, role in paid.items() if name in self.campaign.objective.reads and role.lends]
+        return forward + 2 * len(self.follows) * sum(role.cost for role in read)
 
     def _rows(self, want: Want, proposal: Proposal, starts: Starts, memory: State, shared: State) -> State:
-        def evaluate(latents: Tensor, lanes: Tensor, which: Tensor) -> State:
-            return self._evaluate(want, latents, lanes, which, starts, memory, shared)
+        def evaluate(latents: Tensor, lanes: Tensor, which: Tensor, aims: Tensor) -> State:
+            return self._evaluate(want, latents, lanes, which, aims, starts, memory, shared)
 
-        rows = (proposal.latents, proposal.lanes, proposal.origins)
-        backward = want in {Want.GRADIENTS, Want.GUIDE}
-        return self._run(self.chunks, evaluate, *rows, groups=proposal.lanes, grad=backward)
+        lanes, which, aims = proposal.lanes, proposal.origins, proposal.targets
+        aims = starts.targets[lanes, which] if aims is None else aims
+        rows = (proposal.latents, lanes, which, aims)
+        return self._run(self.chunks, evaluate, *rows, groups=lanes, grad=want in BACKWARD)
 
     def _evaluate(
-        self, want: Want, latents: Tensor, lanes: Tensor, which: Tensor, starts: Starts, memory: State, shared: State
+        self,
+        want: Want,
+        latents: Tensor,
+        lanes: Tensor,
+        which: Tensor,
+        targets: Tensor,
+        starts: Starts,
+        memory: State,
+        shared: State,
     ) -> State:
         """One chunk, inside the networks' device."""
         campaign, device = self.campaign, latents.device
-        labels, targets, origins = (t.to(device) for t in starts.at(lanes.cpu(), which.cpu()))
-        backward = want in {Want.GRADIENTS, Want.GUIDE}
+        labels, _, origins = (t.to(device) for t in starts.at(lanes.cpu(), which.cpu()))
+        backward = want in BACKWARD
         latents = latents.detach().requires_grad_(backward)
         images = campaign.generator.decode(latents, labels)
         outputs: dict[str, Tensor] = {}
@@ -159,18 +171,22 @@ class Evaluator:
             outputs[name], activations[name] = self._ask(name, images)
         evaluation = Evaluation(latents, images, origins, labels, targets, outputs, activations, lanes, memory, shared)
         none = torch.zeros(len(lanes), dtype=torch.bool, device=device)
+        quick, steers = want is Want.GUIDE, campaign.recipe.steers  # a quick look is not shown to the validators,
+        unseen = (quick and steers) or not set(campaign.oracle.reads) <= set(outputs)  # and finds no failure then
         columns = {
             "scores": self._scores(want, evaluation),
-            "failed": none if want is Want.GUIDE else campaign.oracle(evaluation),
+            "failed": none if unseen else campaign.oracle(evaluation),
             "finite": torch.stack([~none if n not in outputs else _finite(outputs[n]) for n in campaign.roles], 1),
             "judged": torch.zeros(len(lanes), dtype=torch.long, device=device),
         }
-        if want is not Want.VERDICT and isinstance(campaign.objective, Remembers):
+        if want is not Want.VERDICT and isinstance(campaign.objective, Notes):
             columns |= {f"note.{k}": v for k, v in campaign.objective.note(evaluation).items()}
         if backward:
             columns["gradients"] = self._gradients(columns["scores"], latents)
-        if campaign.recipe.steers and want is not Want.GUIDE:
-            columns |= turned_back(campaign.validators, images, labels, columns["scores"], columns["failed"])
+        if steers and not quick:
+            columns |= turned_back(campaign.validators, images, labels, columns["failed"])
+            if not self.follows:  # whoever follows the slope of a score needs it as it is
+                columns["scores"] = worsened(columns["scores"], columns["refused"])
         return {name: value.detach() for name, value in columns.items()}
 
     def _ask(self, name: str, images: Images) -> tuple[Tensor, Mapping[str, Tensor]]:

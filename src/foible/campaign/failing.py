@@ -26,7 +26,8 @@ class Failing:
 
 def failing_rows(proposal: Proposal, feedback: Feedback, rank: int, keeps: str) -> Failing:
     """All candidates that fail, or where the best is wanted, per lane the one that is lowest in the ranking column."""
-    rows = feedback.failed.nonzero()[:, 0]
+    shown = feedback.failed if proposal.shown is None else feedback.failed & proposal.shown
+    rows = shown.nonzero()[:, 0]
     if keeps == "best" and len(rows):
         # a verdict alone has no score: it comes after those that have one
         order = feedback.scores[rows, rank].nan_to_num(nan=torch.inf).argsort(stable=True)

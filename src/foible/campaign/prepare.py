@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
+import math
 import os
 import platform
 import time
@@ -24,7 +26,10 @@ from foible.store.layout import Layout
 from foible.store.manifest import Manifest, now, read_manifest, versions
 from foible.types import Arm, Proposal, Starts, Want
 
+LARGE = 128 * 128  # pixels: such an image fills a processor alone, and alone its bits depend on nothing else
 TRIALS, TRIAL_SECONDS = 8, 1.0  # orders of the same rows that are compared: all of them, or at least two in this time
+
+log = logging.getLogger(__name__)
 
 
 class Batches(NamedTuple):
@@ -63,10 +68,13 @@ def batches_of(campaign: Campaign) -> Batches:
     wanted = campaign.recipe.engine.chunk
     if isinstance(campaign.classifier, Batched) and campaign.classifier.chunk and wanted == "auto":
         return Batches(campaign.classifier.chunk, Packing.FULL)  # one that is paid by the request knows best
+    if wanted == "auto" and campaign.device.type == "cpu" and math.prod(campaign.domain.shape[1:]) > LARGE:
+        return Batches(1, Packing.FULL)
     memory = _memory_path()
     known: dict[str, tuple[int, str]] = json.loads(memory.read_text()) if memory.is_file() else {}
     key = _machine_key(campaign)
     if key not in known:
+        log.info("measuring how many images go through the models best at a time")
         known[key] = _measured(campaign)
         memory.parent.mkdir(parents=True, exist_ok=True)
         write_whole(memory, json.dumps(known, indent=1))

@@ -31,8 +31,8 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Ranked:
-    """What the scores of a run are: the name of the ranking column, and the value below which it means failure."""
+class Scored:
+    """What the scores of a run are: the objective's first column, and the value below which it means failure."""
 
     column: str = "score"
     goal: float | None = None
@@ -45,10 +45,10 @@ class Recorder:
     """Writes what the engine tells of one arm, and tells the listener how far it is."""
 
     def __init__(
-        self, writer: RunWriter, arm: Arm, attempts: int, budget: int, listen: Listener, ranked: Ranked | None = None
+        self, writer: RunWriter, arm: Arm, attempts: int, budget: int, listen: Listener, scored: Scored | None = None
     ) -> None:
         self.writer, self.arm, self.attempts, self.budget, self.listen = writer, arm, attempts, budget, listen
-        self.ranked = ranked or Ranked()
+        self.scored = scored or Scored()
         self.done, self.found = len(writer.done(arm)), writer.found(arm)
         self.evaluations = 0
         self.begun, self.noted = time.monotonic(), 0.0
@@ -91,5 +91,5 @@ class Recorder:
         rows = zip(*(c[:NOTED_LANES].tolist() for c in columns), strict=True)
         lanes = [row for row in rows if math.isfinite(row[-1])]  # a lane that has just been filled has no score yet
         self.noted = time.monotonic()
-        about = asdict(self.ranked) | {"seconds": self.noted - self.begun, "lanes": lanes}
+        about = asdict(self.scored) | {"seconds": self.noted - self.begun, "lanes": lanes}
         self.writer.note_progress(asdict(progress) | about)

@@ -19,7 +19,7 @@ from foible.campaign.engine import OutOfTime
 from foible.campaign.events import Shard
 from foible.campaign.narrow import still_open, wave_size
 from foible.campaign.prepare import prepare
-from foible.campaign.recorder import Listener, Progress, Ranked, Recorder
+from foible.campaign.recorder import Listener, Progress, Recorder, Scored
 from foible.campaign.workers import Job, Workers, computing_with, threads_of, workers_of
 from foible.errors import RecipeError
 from foible.protocols import Aims, Setting, Shares
@@ -65,10 +65,8 @@ def run(campaign: Campaign, folder: Path, listen: Listener = lambda _: None, wor
 def _run_arm(job: Job, arm: Arm, writer: RunWriter, workers: Workers, listen: Listener) -> None:
     campaign = job.campaign
     objective = campaign.objective
-    ranked = Ranked(
-        objective.names[campaign.rank], objective.goal if isinstance(objective, Aims) and campaign.rank == 0 else None
-    )
-    recorder = Recorder(writer, arm, campaign.attempts[arm], campaign.budget.evaluations, listen, ranked)
+    scored = Scored(objective.names[0], objective.goal if isinstance(objective, Aims) else None)
+    recorder = Recorder(writer, arm, campaign.attempts[arm], campaign.budget.evaluations, listen, scored)
     for shard in _waves(campaign, arm, writer):
         for events in workers.run(job, shard):
             recorder.write(events)

@@ -25,21 +25,21 @@ def counting(validators: Sequence[Validator], images: Images, labels: Tensor, ab
     return torch.tensor([everyone_accepts((v for one in column for v in one), about) for column in columns])
 
 
-def turned_back(
-    validators: Sequence[Validator], images: Images, labels: Tensor, scores: Tensor, failed: Tensor
-) -> State:
-    """Failures that do not count are none, and score as badly as they scored well.
+def turned_back(validators: Sequence[Validator], images: Images, labels: Tensor, failed: Tensor) -> State:
+    """Failures that do not count are none, but "refused".
 
     Only failing candidates are shown to the validators; each look is counted in "judged".
     """
-    judged = torch.zeros(len(failed), dtype=torch.long, device=failed.device)
+    judged, refused = torch.zeros_like(failed, dtype=torch.long), torch.zeros_like(failed)
     suspects = failed.nonzero()[:, 0]
     if len(suspects) == 0:
-        return {"judged": judged}
+        return {"judged": judged, "refused": refused}
     count = counting(validators, images[suspects], labels[suspects]).to(failed.device)
-    away = suspects[~count]
-    scores, failed = scores.detach().clone(), failed.clone()
-    scores[away] = scores[away].abs() + 1
-    failed[away] = False
+    refused[suspects[~count]] = True
     judged[suspects] = price_of(validators)
-    return {"scores": scores, "failed": failed, "judged": judged}
+    return {"failed": failed & ~refused, "refused": refused, "judged": judged}
+
+
+def worsened(scores: Tensor, refused: Tensor) -> Tensor:
+    """Scores in which what was refused is as bad as it was good, so that a search turns back."""
+    return torch.where(refused[:, None], scores.detach().abs() + 1, scores.detach())

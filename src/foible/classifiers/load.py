@@ -19,6 +19,7 @@ from foible.classifiers.network import Layout, ModuleNetwork, Network, OutputKin
 from foible.digest import code_digest, endpoint_digest, sha256, weights_digest
 from foible.domains import Domain, RealImages, load_domain, real_images
 from foible.errors import ModelError, RecipeError
+from foible.images import worth_a_look
 from foible.registry import build, find, refuse_unfit
 from foible.sandbox.limits import Limits
 from foible.types import Capability
@@ -84,9 +85,16 @@ def load_classifier(
 
 
 def probe_images(real: RealImages, count: int = PROBES) -> tuple[torch.Tensor, torch.Tensor]:
-    """The labelled real images a classifier is probed on: always the same ones, of all classes."""
-    order = torch.randperm(len(real.labels), generator=torch.Generator().manual_seed(0))[:count]
+    """The labelled real images a classifier is probed on: always the same ones, of all classes, fewer of large ones."""
+    order = torch.randperm(len(real.labels), generator=torch.Generator().manual_seed(0))
+    order = order[: count * worth_a_look(real.images(order[:1]).shape, PROBES) // PROBES]
     return real.images(order), real.labels[order]
+
+
+def open_network(reference: str | Path, untrusted: bool | None = None) -> tuple[Network, str]:
+    """A model file as it is, and what to call it, before anything is known of how it wants its images."""
+    network, called, _ = _opened(reference, untrusted, False, None, {})
+    return network, called
 
 
 def _opened(

@@ -61,7 +61,6 @@ MEASURED: dict[str, Variation] = {
 }
 
 SEARCHED: dict[str, Variation] = {
-    "as it is": lambda images: images,
     "up and left": partial(shifted, down=-1, right=-1),
     "down and right": partial(shifted, down=1, right=1),
     "blur and other noise": lambda images: noisy(blurred(images, share=0.6), seed=2),

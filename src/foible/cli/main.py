@@ -45,6 +45,7 @@ from foible.cli import (
 )
 from foible.cli import map as activation_map
 from foible.cli.ask import commands
+from foible.cli.memory import keep_freed_memory
 from foible.cli.terminal import plain_streams
 from foible.errors import FoibleError
 
@@ -191,6 +192,7 @@ def main() -> None:
     # Threads that spin while they wait slow torch down tenfold as soon as another program wants the CPU; threads that
     # sleep cost nothing on a quiet machine. Set here, before torch is loaded, and not for programs that import foible.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    keep_freed_memory()
     signal.signal(signal.SIGINT, _interrupt)
     with contextlib.suppress(OSError, ValueError):  # where standard error is no file
         faulthandler.enable()  # a crash of native code is not silent

@@ -55,13 +55,15 @@ def domain_names() -> list[str]:
 
 
 def load_domain(reference: str | Path) -> Domain:
-    """A domain by name, by the path of its TOML file, or by a class-per-folder tree of images."""
+    """A domain by name, by the path of its TOML file, or by a class-per-folder tree of images.
+
+    A name goes before a folder that is called the same where one happens to be; "./mnist" is the folder.
+    """
+    if reference in domain_names():
+        return _from_toml(HERE / f"{reference}.toml", HERE)
     path = Path(reference)
     if path.is_dir():
         return _from_tree(path)
-    built_in = HERE / f"{reference}.toml"
-    if built_in.is_file():
-        return _from_toml(built_in, HERE)
     if path.suffix == ".toml":
         if not path.is_file():
             raise RecipeError(

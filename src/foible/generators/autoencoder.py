@@ -3,12 +3,13 @@
 AutoencoderKL and AutoencoderTiny as diffusers saves them, or the bare encoder and decoder weights of the TAESD line.
 
 Origins are real photographs, encoded; the space is measured on photographs too, since nothing else says what usual
-latents are. Weights are never downloaded.
+latents are: channel by channel, because any place of a photograph may show anything. Weights are never downloaded.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,9 @@ from foible.images import read_pixels, to_images
 from foible.types import Images, Latents, LatentSpace
 
 KINDS = ("AutoencoderKL", "AutoencoderTiny")
-MEASURED_ON = 64  # photographs looked at for the space
+MEASURED_ON = 16  # photographs looked at for the space: each has hundreds of places
+
+log = logging.getLogger(__name__)
 
 
 class Autoencoder:
@@ -40,8 +43,9 @@ class Autoencoder:
         self.name, self.shape = Path(folder).name, tuple(shape)
         self.network = load_autoencoder(Path(folder)).eval().requires_grad_(False)
         measured = self._encoded(Path(images))
-        self.space = LatentSpace.measured(measured)
-        self.mean = measured.mean(0)
+        step = measured.std((0, 2, 3), correction=0)[:, None, None]
+        self.space = LatentSpace(tuple(measured.shape[1:]), measured.min(), measured.max(), step)
+        self.mean = measured.mean((0, 2, 3))[:, None, None]
 
     def to(self, device: torch.device) -> None:
         """Move the network to a device; the space stays where searches work, on the CPU."""
@@ -71,6 +75,7 @@ class Autoencoder:
                 "name a folder with photographs: images = ...",
             )
         chosen = paths[:: max(1, len(paths) // MEASURED_ON)][:MEASURED_ON]
+        log.info("measuring the latent space of '%s' on %d photographs", self.name, len(chosen))
         labels = torch.zeros(1, dtype=torch.long)
         return torch.cat(
             [self.encode(to_images(np.stack([read_pixels(p, self.shape, True)])), labels) for p in chosen]  # type: ignore[arg-type]

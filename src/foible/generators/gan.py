@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -36,7 +36,14 @@ class GAN(StoredGenerator):
     def build(config: Mapping[str, Any]) -> ConditionalGAN:
         """Generator and discriminator, with the teacher of the latter."""
         taught = Teacher(**config["teacher"]) if config.get("teacher") else None
-        return ConditionalGAN(**{**config, "teacher": taught})
+        network = {k: v for k, v in config.items() if k != "truncation"}
+        return ConditionalGAN(**{**network, "teacher": taught})
+
+    @classmethod
+    def from_weights(cls, name: str, config: Mapping[str, Any], tensors: Mapping[str, Tensor], **settings: Any) -> Self:
+        """Rebuild from a model file; a truncation left out is the one it was measured with."""
+        measured = {"truncation": config.get("truncation")}
+        return super().from_weights(name, config, tensors, **(measured | settings))
 
     def sample(self, labels: Tensor, rng: torch.Generator) -> Latents:
         """Normal latents, truncated where asked; the class is not in the latent."""

@@ -1,8 +1,9 @@
 """The nearest failure: how far from failing, and once it fails by enough, how far from the origin.
 
 Two columns. The margin is what a search goes down; the distance is what the best failure is chosen by. A candidate that
-does not fail by `keep` is farther than any that does, so that a failure which rounding or a harmless variation would
-undo is kept only where there is no other.
+does not fail by `keep` is farther than any that does, and one that was not looked at through variations (a quick look, by
+the tested classifier alone) farther still, so that a failure which rounding or a harmless variation would undo is kept only
+where there is no other.
 """
 
 from __future__ import annotations
@@ -18,18 +19,19 @@ from foible.classifiers.variations import SEARCHED, Varied
 from foible.errors import RecipeError
 from foible.objectives.margin import margin_or_target
 from foible.protocols import Role
-from foible.types import TESTED, Evaluation
+from foible.types import TESTED, Evaluation, State
 
 FAR = 1e6  # beyond any distance in a latent space
-STEADY = "steady"  # the tested classifier, looking at variations
+LIKELIEST = 5  # wrong classes that are noted
+STEADY = "steady"  # the tested classifier, looking at variations of what it has seen as it is
 
 
 @dataclass(frozen=True)
 class Nearest:
-    """The margin, averaged over harmless variations of the image, and the latent distance of what fails by enough.
+    """The margin, averaged over an image and harmless variations of it, and the latent distance of what fails by enough.
 
     Args:
-        variations: harmless variations to average over; 0 looks at the image alone.
+        variations: harmless variations to look at beside the image itself; 0 looks at the image alone.
         keep: margin, in logits, by which a failure must fail to count as one here.
     """
 
@@ -47,8 +49,13 @@ class Nearest:
 
     @property
     def reads(self) -> Mapping[str, tuple[str, ...]]:
-        """The tested classifier, or its look through variations."""
-        return {STEADY: ()} if self.variations else {TESTED: ()}
+        """The tested classifier, and its look through variations."""
+        return {TESTED: (), STEADY: ()} if self.variations else {TESTED: ()}
+
+    @property
+    def guides(self) -> tuple[str, ...]:
+        """The image alone shows the way to a first failure."""
+        return (TESTED,)
 
     def derive(self, roles: Mapping[str, Role]) -> Mapping[str, Role]:
         """The look through variations costs as many evaluations as there are."""
@@ -58,14 +65,32 @@ class Nearest:
 
     def __call__(self, evaluation: Evaluation) -> Tensor:
         """Columns (N, 2)."""
-        margins = mean_margin(evaluation.outputs[STEADY if self.variations else TESTED], evaluation)
-        return torch.stack([margins, ranked_distance(evaluation, margins.detach(), self.keep)], 1)
+        margins, distance = steady_margin(evaluation, self.variations, self.keep)
+        return torch.stack([margins, distance], 1)
+
+    def note(self, evaluation: Evaluation) -> State:
+        """The wrong classes that the tested classifier finds likeliest, (N, LIKELIEST); -1 where there are no more."""
+        logits = evaluation.outputs[TESTED].detach().scatter(1, evaluation.labels[:, None], -torch.inf)
+        count = min(LIKELIEST, logits.shape[1] - 1)
+        padded = torch.nn.functional.pad(logits.topk(count).indices, (0, LIKELIEST - count), value=-1)
+        return {"likeliest": padded}
 
 
 def through_variations(role: Role, count: int) -> Role:
     """A role that looks at so many variations of each image, at that price."""
     looks = list(SEARCHED.values())[:count]
     return role._replace(classifier=Varied(role.classifier, looks), cost=count * role.cost)
+
+
+def steady_margin(evaluation: Evaluation, variations: int, keep: float) -> tuple[Tensor, Tensor]:
+    """The margin (N,) over an image and its variations where they were looked at, and the ranking by distance (N,)."""
+    looks = [evaluation.outputs[TESTED][:, None]]
+    if STEADY in evaluation.outputs:
+        looks.append(evaluation.outputs[STEADY])
+    margins = mean_margin(torch.cat(looks, 1), evaluation)
+    if variations and STEADY not in evaluation.outputs:
+        return margins, 2 * FAR + margins.detach()
+    return margins, ranked_distance(evaluation, margins.detach(), keep)
 
 
 def ranked_distance(evaluation: Evaluation, margins: Tensor, keep: float) -> Tensor:
@@ -75,9 +100,7 @@ def ranked_distance(evaluation: Evaluation, margins: Tensor, keep: float) -> Ten
 
 
 def mean_margin(logits: Tensor, evaluation: Evaluation) -> Tensor:
-    """Margins (N,), averaged where a role looked at variations."""
-    if logits.ndim == 2:
-        return margin_or_target(logits, evaluation.labels, evaluation.targets)
+    """Margins (N,) of logits (N, looks, classes), averaged over the looks."""
     count = logits.shape[1]
     labels, targets = (t.repeat_interleave(count) for t in (evaluation.labels, evaluation.targets))
     each: Tensor = margin_or_target(logits.flatten(0, 1), labels, targets).unflatten(0, (-1, count))

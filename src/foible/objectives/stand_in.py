@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from foible.errors import RecipeError
-from foible.objectives.nearest import STEADY, Nearest, mean_margin, ranked_distance, through_variations
+from foible.objectives.nearest import Nearest, mean_margin, steady_margin, through_variations
 from foible.protocols import Classifier, Role
 from foible.types import TESTED, Capability, Evaluation, Images
 
@@ -26,7 +26,7 @@ class StandIn:
     """The margin and distance of a black box, and the mean margin of surrogates that lend their gradients.
 
     Args:
-        variations: harmless variations to average over; 0 looks at the image alone.
+        variations: harmless variations to look at beside the image itself; 0 looks at the image alone.
         keep: margin, in logits, by which a failure must fail to count as one here.
     """
 
@@ -41,12 +41,13 @@ class StandIn:
 
     @property
     def reads(self) -> Mapping[str, tuple[str, ...]]:
-        """The tested classifier, or its look through variations, and the surrogates together."""
-        return {self._asked: (), GUIDE: ()}
+        """The tested classifier, its look through variations, and the surrogates together."""
+        return {**Nearest(self.variations, self.keep).reads, GUIDE: ()}
 
     @property
-    def _asked(self) -> str:
-        return STEADY if self.variations else TESTED
+    def guides(self) -> tuple[str, ...]:
+        """The surrogates alone."""
+        return (GUIDE,)
 
     def derive(self, roles: Mapping[str, Role]) -> Mapping[str, Role]:
         """The surrogates as one, and the looks through variations."""
@@ -56,7 +57,7 @@ class StandIn:
                 "there is no surrogate whose gradients could show the way",
                 'name one or more: [classifiers] surrogate = "..."; any PyTorch model of the same classes will do',
             )
-        looks = [through_variations(role, self.variations) if self.variations else role for role in lending]
+        looks = [*lending, *(through_variations(role, self.variations) for role in lending if self.variations)]
         together = Role(Together([role.classifier for role in looks]), free=True, cost=0)
         own = Nearest(self.variations, self.keep).derive(roles)
         return {**own, GUIDE: together}
@@ -64,11 +65,11 @@ class StandIn:
     def __call__(self, evaluation: Evaluation) -> Tensor:
         """Columns (N, 3)."""
         guide = mean_margin(evaluation.outputs[GUIDE], evaluation)
-        if self._asked not in evaluation.outputs:
+        if TESTED not in evaluation.outputs:
             unknown = torch.full_like(guide, torch.nan)
             return torch.stack([unknown, unknown, guide], 1)
-        margins = mean_margin(evaluation.outputs[self._asked], evaluation).detach()
-        return torch.stack([margins, ranked_distance(evaluation, margins, self.keep), guide], 1)
+        margins, distance = steady_margin(evaluation, self.variations, self.keep)
+        return torch.stack([margins.detach(), distance, guide], 1)
 
 
 class Together:

@@ -9,11 +9,15 @@ Moosavi-Dezfooli, Fawzi, Frossard, "DeepFool" (CVPR 2016), carried from pixels i
 | s          | lanes.space.step: how much each coordinate varies by itself     |
 | r          | state["reach"]: how far one step may go, in units of s          |
 
-1. Linearise: in coordinates measured in s the margin falls by |s g| per unit, so (m + keep) / |s g| units reach a failure.
-   Go there and a bit further, but never farther than r. Where the margin rose instead of falling, r is halved.
-2. When a candidate fails by `keep`, bisect on the straight line between z0 and it: `shrinks` halvings, each one
-   evaluation, keep the nearest point that still fails by `keep`.
-3. Done. The best failure is the nearest one (objective `nearest`).
+1. GUIDE, DOWN. Linearise: in coordinates measured in s the margin falls by |s g| per unit, so (m + keep) / |s g| units reach
+   a failure. Go there and a bit further, but never farther than r. Where the margin rose instead of falling, r is halved.
+   A steady search looks at the image alone until a failure is one step away (GUIDE), and through variations from there on.
+2. BACK. When a candidate fails by `keep`, bisect on the straight line between z0 and it: `shrinks` halvings, each one
+   look, keep the nearest point that still fails by `keep`. Where the validators' word is in the score (`steers`), a failure
+   that they refuse is a failure too far away.
+3. Done. The best failure is the nearest one (objective `nearest`). Where several wrong classes are wanted, or the
+   validators have refused all that was found, begin again from z0 and aim at the next of the classes that were likeliest
+   there; each class's nearest failure is then presented (SHOW).
 
 Differs from the original in: steps are bounded and measured in the latent space's own units; the margin that is kept makes
 a failure survive rounding; the way back.
@@ -21,7 +25,6 @@ a failure survive rounding; the way back.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -30,10 +33,14 @@ import torch
 from torch import Tensor
 
 from foible.errors import RecipeError
+from foible.objectives.nearest import LIKELIEST
 from foible.protocols import Lanes
-from foible.types import Feedback, LatentSpace, Proposal, State, Want
+from foible.searches.slope import FIRST, downhill, halved, where, wide
+from foible.types import Feedback, Proposal, State, Want
 
-FIRST, SHORTEST = 0.1, 0.02  # of the length of a typical latent: the longest first step, and the shortest of all
+GUIDE, DOWN, BACK, SHOW = range(4)
+ASKED = torch.tensor([int(w) for w in (Want.GUIDE, Want.GRADIENTS, Want.SCORES, Want.SCORES)])
+SPARE = 2  # further classes to aim at where the validators refuse what was found
 
 
 @dataclass(frozen=True)
@@ -42,19 +49,23 @@ class Descent:
 
     Args:
         steady: look for failures that harmless variations (a shift by a pixel, a slight blur) do not undo.
-        variations: how many variations a steady search looks through at every step.
+        variations: how many variations a steady search looks at beside the image itself.
         steps: gradient steps before it gives up.
         shrinks: halvings of the way back to the origin.
         keep: margin, in logits, by which a failure must fail.
         overshoot: how much further than the linear guess a step goes.
+        keeps: "every": go on to other wrong classes and present the nearest failure of each; the recipe's word by default.
+        classes: how many different wrong classes to go for then.
     """
 
     steady: bool = True
-    variations: int = 3
+    variations: int = 2
     steps: int = 40
     shrinks: int = 4
-    keep: float = 0.5
-    overshoot: float = 0.1
+    keep: float = 0.75
+    overshoot: float = 0.3
+    keeps: str = "best"
+    classes: int = 3
 
     follows: ClassVar[tuple[int, ...]] = (0,)
 
@@ -64,16 +75,33 @@ class Descent:
                 f"descent: steps {self.steps} must be at least 1; shrinks {self.shrinks}, keep {self.keep} and overshoot "
                 f"{self.overshoot} at least 0"
             )
+        if not 1 <= self.classes <= LIKELIEST:
+            raise RecipeError(f"descent: classes {self.classes} must be 1 to {LIKELIEST}")
         if self.steady and self.variations < 1:
             raise RecipeError(f"descent: a steady search needs variations, not {self.variations}", "or steady = false")
 
     def suggests(self, others: Sequence[str]) -> Mapping[str, Any]:  # noqa: ARG002
-        """The nearest failure is kept, and the search says itself when it is done."""
+        """The nearest failure is kept, or that of every class; the search says itself when it is done."""
         objective = {"use": "nearest", "variations": self.variations if self.steady else 0, "keep": self.keep}
-        return {"objective": objective, "ends": "never", "keeps": "best", "rank": "distance"}
+        return {"objective": objective, "ends": "never", "keeps": self.keeps, "rank": "distance"}
+
+    @property
+    def wanted(self) -> int:
+        """How many wrong classes are enough."""
+        return self.classes if self.keeps == "every" else 1
 
     def begin(self, lanes: Lanes) -> State:
-        """At the origins, going down."""
+        """At the origins, going down, aiming at no class but wherever the recipe does."""
+        count = len(lanes)
+        return self._from_the_origin(lanes) | {
+            "aim": lanes.targets.clone(),
+            "likeliest": torch.full((count, LIKELIEST), -1),
+            "found": torch.zeros(count, dtype=torch.long),
+            "turns": torch.zeros(count, dtype=torch.long),
+            "done": torch.zeros(count, dtype=torch.bool),
+        }
+
+    def _from_the_origin(self, lanes: Lanes) -> State:
         count = len(lanes)
         return {
             "latents": lanes.origins.clone(),
@@ -83,86 +111,78 @@ class Descent:
             "step": torch.zeros(count, dtype=torch.long),
             "low": torch.zeros(count),
             "high": torch.ones(count),
-            "back": torch.zeros(count, dtype=torch.bool),
-            "done": torch.zeros(count, dtype=torch.bool),
+            "good": torch.full((count,), torch.inf),  # the nearest place on the way back where a failure counts
+            "phase": torch.full((count,), GUIDE if self.steady else DOWN),
         }
 
     def ask(self, state: State, lanes: Lanes) -> Proposal:
         """One candidate per lane: with its gradient on the way down, its scores alone on the way back."""
-        rows = torch.arange(len(lanes))
-        wants = torch.where(state["back"], int(Want.SCORES), int(Want.GRADIENTS))
-        return Proposal(state["latents"], rows, wants=wants)
+        rows, phase = torch.arange(len(lanes)), state["phase"]
+        shown = None if self.wanted == 1 else phase == SHOW
+        return Proposal(state["latents"], rows, wants=ASKED[phase], targets=state["aim"], shown=shown)
 
     def tell(self, state: State, lanes: Lanes, proposal: Proposal, feedback: Feedback) -> State:  # noqa: ARG002
-        """A step down, or a halving of the way back."""
+        """A step down, a halving of the way back, or on to the next class."""
         assert feedback.gradients is not None
-        margins, fails = feedback.scores[:, 0], feedback.failed & (feedback.scores[:, 0] <= -self.keep)
-        was_back = state["back"]
+        margins, phase = feedback.scores[:, 0], state["phase"]
+        enough = (margins <= -self.keep) & (phase != GUIDE)
+        fails, counts = (feedback.failed | feedback.refused) & enough, feedback.failed & enough
         down = downhill(state, lanes, margins, feedback.gradients[:, 0], self.keep, self.overshoot)
-        turn = ~was_back & fails
+        turn, was_back = (phase == DOWN) & fails, phase == BACK
         back = was_back | turn
+        place = torch.where(was_back, (state["low"] + state["high"]) / 2, 1.0)
         low, high = halved(state["low"], state["high"], was_back, fails)
         end = where(turn, state["latents"], state["end"])
         step = torch.where(turn, 0, state["step"] + 1)
-        towards = torch.lerp(lanes.origins, end, wide((low + high) / 2, end))
-        return {
-            "latents": where(back, towards, down["latents"]),
+        near = (phase == GUIDE) & down["near"]
+        after = state | {
+            "latents": where(back, torch.lerp(lanes.origins, end, wide((low + high) / 2, end)), down["latents"]),
             "end": end,
-            "margin": margins,
+            "margin": torch.where(near, torch.inf, margins),
             "reach": torch.where(was_back, state["reach"], down["reach"]),
             "step": step,
             "low": low,
             "high": high,
-            "back": back,
-            "done": torch.where(back, step >= self.shrinks, (step >= self.steps) | down["stuck"]),
+            "good": torch.where(back & counts, place, state["good"]),
+            "phase": torch.where(back, BACK, torch.where(near, DOWN, phase)),
+            "likeliest": _remembered(state, feedback, fails),
         }
+        over = torch.where(back, step >= self.shrinks, (step >= self.steps) | down["stuck"]) | (phase == SHOW)
+        return self._next(after, lanes, over, phase == SHOW)
+
+    def _next(self, state: State, lanes: Lanes, over: Tensor, shown: Tensor) -> State:
+        """Show what was found on a way back where that is wanted; then aim at another class, or be done."""
+        good = state["good"].isfinite()
+        if self.wanted > 1 and bool((showing := over & ~shown & good).any()):
+            there = torch.lerp(lanes.origins, state["end"], wide(state["good"].nan_to_num(posinf=1.0), state["end"]))
+            state = state | {
+                "latents": where(showing, there, state["latents"]),
+                "phase": torch.where(showing, SHOW, state["phase"]),
+            }
+            over = over & ~showing
+        reached = good | (state["phase"] == BACK) | (state["aim"] != lanes.targets)
+        found, turns = state["found"] + (over & good), state["turns"] + over
+        aim, likeliest = _next_aim(state["likeliest"])
+        wanted = (found < self.wanted) & (turns < self.wanted + SPARE) & reached & (lanes.targets < 0) & (aim >= 0)
+        again = over & wanted
+        state = state | {"found": found, "turns": turns, "done": over & ~again}
+        if not bool(again.any()):
+            return state
+        fresh = self._from_the_origin(lanes) | {"aim": aim, "likeliest": likeliest}
+        return state | {name: where(again, value, state[name]) for name, value in fresh.items()}
 
 
-def downhill(
-    state: State, lanes: Lanes, margins: Tensor, slopes: Tensor, keep: float | Tensor, overshoot: float
-) -> State:
-    """One bounded step towards where the margin would be -keep if it were linear.
-
-    Args:
-        state: with "latents" (L, *latent), the last "margin" (L,) and how far a step may "reach" (L,).
-        lanes: the searches under way.
-        margins: at these latents (L,).
-        slopes: their gradients (L, *latent).
-        keep: margin by which a failure must fail, one for all or (L,).
-        overshoot: how much further to go.
-    """
-    scale, length = natural_scale(lanes.space), natural_length(lanes.space)
-    slopes = slopes * scale
-    steepness = torch.linalg.vector_norm(slopes.flatten(1), dim=1)
-    reach = torch.where(margins > state["margin"], state["reach"] / 2, state["reach"])
-    guess = (margins + keep).clamp_min(0) * (1 + overshoot) / steepness.clamp_min(1e-12)
-    size = torch.minimum(guess.clamp_min(SHORTEST * length), reach * length)
-    move = -wide(size / steepness.clamp_min(1e-12), slopes) * slopes * scale
-    latents = lanes.space.clamp(state["latents"] + move)
-    return {"latents": latents, "reach": reach, "stuck": (steepness == 0) | (reach < SHORTEST / 4)}
+def _remembered(state: State, feedback: Feedback, fails: Tensor) -> Tensor:
+    """The wrong classes that were likeliest at the origin (L, LIKELIEST), without those that a failure went to; -1: none."""
+    if "likeliest" not in feedback.notes:
+        return state["likeliest"]
+    now = feedback.notes["likeliest"]
+    first = (state["turns"] == 0) & (state["step"] == 0) & (state["phase"] <= DOWN)
+    known = torch.where(first[:, None], now, state["likeliest"])
+    return torch.where(fails[:, None] & (known == now[:, :1]), -1, known)
 
 
-def halved(low: Tensor, high: Tensor, which: Tensor, fails: Tensor) -> tuple[Tensor, Tensor]:
-    """The part of the way back in which the last failure lies, after the middle was looked at."""
-    middle = (low + high) / 2
-    return torch.where(which & ~fails, middle, low), torch.where(which & fails, middle, high)
-
-
-def natural_scale(space: LatentSpace) -> Tensor:
-    """How much each coordinate varies by itself: one that never varies is left alone."""
-    return space.step.expand(space.shape)
-
-
-def natural_length(space: LatentSpace) -> float:
-    """The length of a typical latent, counted in natural scales: the square root of the coordinates that vary."""
-    return math.sqrt(int((natural_scale(space) > 0).sum()))
-
-
-def wide(values: Tensor, like: Tensor) -> Tensor:
-    """Values (L,) shaped so that they broadcast over the latents of a lane."""
-    return values.view(-1, *[1] * (like.dim() - 1))
-
-
-def where(mask: Tensor, first: Tensor, second: Tensor) -> Tensor:
-    """Latents of the first where the lane's mask is true, of the second elsewhere."""
-    return torch.where(wide(mask, first), first, second)
+def _next_aim(likeliest: Tensor) -> tuple[Tensor, Tensor]:
+    """The next class to aim at (L,), -1 where none is left, and the others."""
+    place = (likeliest >= 0).float().argmax(1, keepdim=True)
+    return likeliest.gather(1, place)[:, 0], likeliest.scatter(1, place, -1)

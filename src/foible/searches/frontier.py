@@ -26,7 +26,7 @@ from torch import Tensor
 
 from foible.errors import RecipeError
 from foible.protocols import Lanes
-from foible.searches.descent import natural_length, natural_scale, where, wide
+from foible.searches.slope import natural_length, natural_scale, where, wide
 from foible.seeding import normal
 from foible.types import Feedback, Proposal, State, Want
 

@@ -32,11 +32,12 @@ from torch import Tensor
 
 from foible.errors import RecipeError
 from foible.protocols import Lanes
-from foible.searches.descent import FIRST, downhill, halved, natural_scale, where, wide
+from foible.searches.slope import downhill, halved, natural_scale, where, wide
 from foible.seeding import normal, uniform
 from foible.types import Feedback, Proposal, State, Want
 
 HIT, RESET, BISECT = 0, 1, 2
+FIRST = 0.1  # of the length of a typical latent: the longest first step, short so as not to go far beyond the border
 SHORTER, MOST = 0.95, 4.0  # a stretched candidate is shorter than the held one, and none is stretched more
 
 

@@ -22,8 +22,8 @@ from torch import Tensor
 
 from foible.errors import RecipeError
 from foible.protocols import Lanes
-from foible.searches.descent import FIRST, downhill, halved, where, wide
 from foible.searches.genetic import Genetic
+from foible.searches.slope import FIRST, downhill, halved, where, wide
 from foible.types import Feedback, Proposal, State, Want
 
 GUIDE, CHECK, BACK, BREED = range(4)
@@ -46,7 +46,7 @@ class Transfer:
     """
 
     steady: bool = True
-    variations: int = 3
+    variations: int = 2
     checks: int = 8
     shrinks: int = 4
     keep: float = 0.5
@@ -116,7 +116,11 @@ class Transfer:
         if len(breeding):
             brood = (~single).nonzero()[:, 0]
             local = torch.searchsorted(breeding, proposal.lanes[brood])
-            told = Feedback(feedback.scores[brood], feedback.failed[brood], feedback.cost[brood])
+            scores, refused = feedback.scores[brood], feedback.refused[brood]
+            scores = torch.where(
+                refused[:, None], scores.abs() + 1, scores
+            )  # it follows no slope, so it must turn back
+            told = Feedback(scores, feedback.failed[brood], feedback.cost[brood])
             some = _some(lanes, breeding)
             bred = self.genetic.tell(_bred(state, breeding), some, Proposal(proposal.latents[brood], local), told)
             good = told.failed & (told.scores[:, 0] <= -self.keep)
@@ -129,7 +133,8 @@ class Transfer:
         assert feedback.gradients is not None
         rows, count = proposal.lanes[single], len(lanes)
         scores = torch.full((count, feedback.scores.shape[1]), torch.nan).index_copy(0, rows, feedback.scores[single])
-        failed = torch.zeros(count, dtype=torch.bool).index_copy(0, rows, feedback.failed[single])
+        wrong = feedback.failed | feedback.refused  # what the validators refuse is a failure too far away
+        failed = torch.zeros(count, dtype=torch.bool).index_copy(0, rows, wrong[single])
         slopes = torch.zeros_like(state["latents"]).index_copy(0, rows, feedback.gradients[single, 2])
         phase, guide = state["phase"], scores[:, 2].nan_to_num(nan=torch.inf)
         fails = failed & (scores[:, 0] <= -self.keep)

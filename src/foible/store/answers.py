@@ -146,6 +146,13 @@ def give_answer(layout: Layout, person: str, finding: Key, answer: int) -> None:
     add_answers(layout, [Answer(finding, person, answer, now())])
 
 
+def take_back(layout: Layout, person: str, finding: Key) -> None:
+    """Forget what a person has said of a finding."""
+    with database_errors(layout.answers), closing(_open(layout)) as database, database:
+        which = "arm = 'search' AND attempt = ? AND number = ? AND person = ?"
+        database.execute(f"DELETE FROM answers WHERE {which}", (*finding, person))
+
+
 def add_answers(
     layout: Layout, answers: Iterable[Answer], checks: Iterable[CheckAnswer] = (), ratings: Iterable[Rating] = ()
 ) -> None:

@@ -17,7 +17,7 @@ from foible.store.database import WHOLE_FINDINGS, connect, database_errors, to_f
 from foible.store.layout import Layout, inside
 from foible.store.manifest import Manifest, read_manifest
 from foible.store.sound import LARGEST, row_errors, sound_finding, sound_line, sound_outcome, sound_verdict
-from foible.types import Arm, Finding, Images, Key, Outcome, State, Status, Verdict
+from foible.types import TESTED, Arm, Finding, Images, Key, Outcome, State, Status, Verdict
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,13 @@ class Run:
         with row_errors("the progress", self.layout.folder):
             return dict(json.loads(note)) if note else None
 
+    @property
+    def seconds(self) -> float | None:
+        """How long processes have worked on it until the last one ended; None where that was not noted."""
+        with row_errors("the time it took", self.layout.folder):
+            noted = self.fact("seconds")
+            return float(noted) if noted else None
+
     def notes(self) -> list[str]:
         """What happened to the run that its numbers do not show, such as chunks that shrank."""
         with row_errors("the notes", self.layout.folder):
@@ -95,6 +102,20 @@ class Run:
         columns = "attempt, number, label, predicted, evaluations, latent_distance, verdicts"
         rows = self._rows(f"SELECT {columns} FROM findings WHERE arm = ? ORDER BY rowid", arm)
         return [self._line(row) for row in rows]
+
+    def confidences(self, arm: Arm = Arm.SEARCH) -> dict[Key, float]:
+        """How sure the tested classifier is of its wrong answer, for every finding."""
+        rows = self._rows(
+            "SELECT f.attempt, f.number, f.predicted, o.probabilities FROM findings f JOIN outputs o ON o.arm = f.arm AND "
+            "o.attempt = f.attempt AND o.number = f.number WHERE f.arm = ? AND o.role = ? AND o.moment = 'after'",
+            arm,
+            TESTED,
+        )
+        found = {}
+        for row in rows:
+            with row_errors(f"finding {row['attempt']}", self.layout.folder):
+                found[Key(row["attempt"], row["number"])] = float(json.loads(row["probabilities"])[row["predicted"]])
+        return found
 
     def finding(self, key: Key | int, arm: Arm = Arm.SEARCH) -> Finding:
         """One failure, by its key; a bare number is an attempt, and stands for its first."""

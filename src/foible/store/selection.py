@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from foible.store.answers import Answers
 from foible.store.reader import FindingLine
-from foible.types import About, Finding, Verdict, everyone_accepts
+from foible.types import About, Finding, Key, Verdict, everyone_accepts
 
 WORDS = {True: "yes", False: "no", None: "unknown"}
 NOBODY = Answers({})
@@ -24,6 +24,7 @@ class Wanted:
     valid: str = ""  # "yes", "no", "unknown"
     kept: str = ""
     counts: str = ""  # "yes", "no"
+    keys: tuple[Key, ...] = ()  # these alone; none named: any
 
 
 EVERYTHING, COUNTING = Wanted(), Wanted(counts="yes")
@@ -39,6 +40,7 @@ def passes(line: FindingLine | Finding, wanted: Wanted, answers: Answers) -> boo
         and wanted.valid in {"", WORDS[is_valid(line, answers)]}
         and wanted.kept in {"", WORDS[is_kept(line, answers)]}
         and wanted.counts in {"", WORDS[counts(line, answers)]}
+        and (not wanted.keys or line.key in wanted.keys)
     )
 
 
@@ -49,6 +51,11 @@ def counts(line: FindingLine | Finding, answers: Answers) -> bool:
     """
     said = (is_valid(line, answers), is_kept(line, answers), decided(line.verdicts, "steadiness"))
     return all(word is not False for word in said)
+
+
+def is_judged(line: FindingLine | Finding, answers: Answers) -> bool:
+    """Whether anybody was asked if the image is of the domain or keeps its label."""
+    return is_valid(line, answers) is not None or is_kept(line, answers) is not None
 
 
 def is_valid(line: FindingLine | Finding, answers: Answers) -> bool | None:

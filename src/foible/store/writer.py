@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -43,6 +44,7 @@ class RunWriter:
             self.manifest = self._settle(manifest)
             self.database = connect(self.layout.database, write=True)
             self.set_fact("state", "running")
+            self.begun = time.monotonic()
         except BaseException:
             self._lock.release()
             raise
@@ -115,7 +117,18 @@ class RunWriter:
     def close_with(self, state: str) -> None:
         """Note how the run was left; on a full disk this may be impossible, and the first error is the one to show."""
         with contextlib.suppress(StoreError):
+            self.set_fact("seconds", f"{self._worked_before() + time.monotonic() - self.begun:.1f}")
+            self.set_fact("ended", now())
             self.set_fact("state", state)
+
+    def _worked_before(self) -> float:
+        """The seconds that earlier processes have worked on this run."""
+        with database_errors(self.layout.database):
+            noted = self.database.execute("SELECT value FROM facts WHERE name = 'seconds'").fetchone()
+        try:
+            return float(noted[0]) if noted else 0.0
+        except ValueError:
+            return 0.0
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:

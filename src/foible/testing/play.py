@@ -11,7 +11,7 @@ from foible.campaign.roles import make_role, with_derived
 from foible.campaign.spec import Recipe
 from foible.domains.images import ImageArray
 from foible.images import to_bytes
-from foible.protocols import Inspectable, Lanes, Populous, Remembers, Role, Setting, Shares, Suggests
+from foible.protocols import Inspectable, Lanes, Notes, Populous, Remembers, Role, Setting, Shares, Suggests
 from foible.registry import build
 from foible.seeding import Streams
 from foible.testing.toys import ToyClassifier, ToyGenerator
@@ -129,7 +129,7 @@ def toy_feedback(
     told = scores.detach().clone()
     told[proposal.wants == Want.VERDICT] = torch.nan
     failed = seen.outputs[TESTED].argmax(1) != seen.labels
-    notes = objective.note(seen) if isinstance(objective, Remembers) else {}
+    notes = objective.note(seen) if isinstance(objective, Notes) else {}
     return Feedback(told, failed, torch.ones(len(told), dtype=torch.long), gradients, notes)
 
 

@@ -27,6 +27,7 @@ class GANLearner:
         class_weight: weight of the loss by which both sides name the class.
         augment: changes to real and made images alike before the discriminator sees them.
         teacher: a classifier that the discriminator leans on, as in `known_teacher`.
+        truncation: of the stored generator: its samples stay within so many standard deviations; training knows no such bound.
         **config: parameters of `ConditionalGAN`.
     """
 
@@ -39,6 +40,7 @@ class GANLearner:
         class_weight: float = 0.5,
         augment: dict[str, Any] | None = None,
         teacher: dict[str, Any] | None = None,
+        truncation: float | None = None,
         **config: Any,
     ) -> None:
         self.domain, self.class_weight = domain, class_weight
@@ -48,6 +50,8 @@ class GANLearner:
         self.network = ConditionalGAN(**self.config, teacher=known)
         if known:
             self.config["teacher"] = known.config
+        if truncation is not None:
+            self.config["truncation"] = truncation
 
     @property
     def parts(self) -> Mapping[str, nn.Module]:

@@ -19,7 +19,22 @@ from foible.ui.discretion import Discretion
 from foible.ui.guard import Guard
 from foible.ui.jobs import Jobs
 from foible.ui.offers import make_offers
-from foible.ui.pages import browse, compare, export, finding, home, login, people, pictures, setup, watch
+from foible.ui.pages import (
+    ask,
+    browse,
+    compare,
+    export,
+    finding,
+    home,
+    login,
+    models,
+    people,
+    pictures,
+    runs,
+    setup,
+    study,
+    watch,
+)
 from foible.ui.render import HERE, Bench, bench, page
 from foible.ui.sessions import Sessions
 from foible.ui.shelf import Shelf
@@ -56,7 +71,7 @@ def create_app(settings: Settings) -> Starlette:
     """The application over one runs folder."""
     offers = make_offers(settings.generators, settings.domains, dict(settings.parts))
     shelf, sessions = Shelf(settings.runs), Sessions(settings.password)
-    rooms = (home, setup, watch, browse, finding, compare, people, export, login, pictures)
+    rooms = (home, runs, setup, models, ask, study, watch, browse, finding, compare, people, export, login, pictures)
 
     @asynccontextmanager
     async def lifespan(_: Starlette):  # type: ignore[no-untyped-def]

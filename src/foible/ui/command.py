@@ -10,6 +10,7 @@ from typing import Any
 import tomli_w
 
 from foible.classifiers.adapting.settings import spoken
+from foible.types import RIVAL
 
 PLAIN = re.compile(r"(?!(true|false|inf|nan)$)[A-Za-z][\w-]*")
 NAMED = ("attempts", "seed")  # values that have an option of their own
@@ -29,6 +30,28 @@ def command_of(facts: Mapping[str, Any]) -> str:
     for key, value in _flat(rest | {"classifier": classifier, "generator": generator}):
         words += [f"--{key}", str(value)] if key in NAMED else ["--set", f"{key}={_toml(value)}"]
     return shlex.join([*words, "--out", f"runs/{facts['name']}"])
+
+
+def diff_command_of(facts: Mapping[str, Any]) -> str:
+    """The line that looks for differences of two models."""
+    return shlex.join(["foible", *diff_words(facts, f"runs/{facts['name']}")])
+
+
+def diff_words(facts: Mapping[str, Any], out: str) -> list[str]:
+    """The words of `foible diff`; what its recipe says by itself is left out."""
+    first, rival = as_table(facts["classifier"]), as_table(facts["classifiers"][RIVAL])
+    words = ["diff", first.pop("use")]
+    kind, use = rival.pop("variant", None), rival.pop("use")
+    words += ["--variant", kind] if kind else [use]
+    words += ["--domain", facts["domain"], "--generator", as_table(facts["generator"]).pop("use")]
+    rest = {k: v for k, v in facts.items() if k not in {"name", "domain", "generator", "classifier", "classifiers"}}
+    if rest.get("search") in ("frontier", {"use": "frontier"}):
+        del rest["search"]  # where A lends no gradients, another one takes its place
+    others = {k: v for k, v in facts["classifiers"].items() if k != RIVAL}
+    said = rest | {"classifier": first, "classifiers": others | ({} if kind else {RIVAL: rival})}
+    for key, value in _flat(said):
+        words += [f"--{key}", str(value)] if key in NAMED else ["--set", f"{key}={_toml(value)}"]
+    return [*words, "--out", out]
 
 
 def as_table(part: Mapping[str, Any] | str) -> dict[str, Any]:

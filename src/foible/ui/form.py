@@ -22,11 +22,12 @@ from foible.protocols import Lanes, Populous, Search
 from foible.registry import build
 from foible.seeding import Streams
 from foible.store.export import safe
-from foible.types import LatentSpace, Starts
-from foible.ui.command import as_table, command_of
+from foible.types import RIVAL, LatentSpace, Starts
+from foible.ui.command import as_table, command_of, diff_command_of
 from foible.ui.menu import KEY, MODELS, NUMBERS, ROLES, Menu, PartChoice
 from foible.ui.problems import NOBODY, Problem, Wrong, guarded, problems_in, written
 
+OF_FILES = ("upload:", "variant:")  # a rival that has, or may have, the path of an upload in it
 LATENT = 8  # numbers of the latents on which a first round is rehearsed
 
 
@@ -47,6 +48,9 @@ class SetUp:
         facts = self.recipe.model_dump(exclude_unset=True, mode="json")
         if self.uploaded:
             facts["classifier"]["use"] = Path(facts["classifier"]["use"]).name
+        if RIVAL in facts.get("classifiers", {}) and (self.fields["rival"] or "x").startswith(OF_FILES):
+            rival = facts["classifiers"][RIVAL]
+            rival["use"] = Path(rival["use"]).name
         return {key: _bare(value) for key, value in facts.items()}
 
     @property
@@ -82,7 +86,9 @@ class SetUp:
     @property
     def command(self) -> str:
         """The same on the command line alone."""
-        return command_of(self.facts) if self.recipe else ""
+        if self.recipe is None:
+            return ""
+        return diff_command_of(self.facts) if self.fields["rival"] else command_of(self.facts)
 
 
 def set_up(given: Mapping[str, str], menu: Menu, parts: Mapping[str, Any] | None = None) -> SetUp:
@@ -122,7 +128,8 @@ def fields_of(recipe: Recipe, menu: Menu) -> dict[str, str]:
 
 
 def _recipe(fields: Mapping[str, str], menu: Menu, parts: Mapping[str, Any]) -> Recipe:
-    facts: dict[str, Any] = {"name": fields["name"] or safe(f"{fields['generator']}-{fields['search']}".strip("-"))}
+    facts: dict[str, Any] = dict(parts.get("asked", {}))
+    facts["name"] = fields["name"] or _name(fields, parts)
     for name, key in NUMBERS.items():
         _put(facts, key, int(fields[name]))
     for key, parameter in menu.keys.items():
@@ -131,6 +138,8 @@ def _recipe(fields: Mapping[str, str], menu: Menu, parts: Mapping[str, Any]) -> 
     chosen = {role: choice for role in ROLES if (choice := _chosen(fields, menu, role))}
     facts |= {role: {"use": choice.use, **_parameters(fields, choice)} for role, choice in chosen.items()}
     facts |= guarded(fields)
+    if RIVAL in parts:
+        facts["classifiers"] = {**facts.get("classifiers", {}), RIVAL: parts[RIVAL]}
     recipe = load_recipe(facts | _models(fields, parts))
     built = {role: _built(fields, choice, facts[role]) for role, choice in chosen.items()}
     first = first_round(built["search"]) if "search" in built else 0
@@ -138,6 +147,12 @@ def _recipe(fields: Mapping[str, str], menu: Menu, parts: Mapping[str, Any]) -> 
         message = f"the first round alone asks for {first} evaluations, the budget is {recipe.budget.evaluations}"
         raise Wrong("evaluations", message, "raise it, or let the search ask for less at a time")
     return recipe
+
+
+def _name(fields: Mapping[str, str], parts: Mapping[str, Any]) -> str:
+    """What a run is called where nobody says: by its model and its question."""
+    model = as_table(parts.get("classifier", fields["classifier"]))["use"]
+    return safe(f"{Path(str(model).rstrip('/')).stem or 'run'}-{fields['question']}")[-80:].strip("-._") or "run"
 
 
 def first_round(search: Search) -> int:
@@ -162,8 +177,8 @@ def _chosen(fields: Mapping[str, str], menu: Menu, role: str) -> PartChoice | No
 
 def _parameters(fields: Mapping[str, str], choice: PartChoice) -> dict[str, Any]:
     """What the recipe says of a part: whatever is not its default."""
-    values = {p: written(name, p, fields[name]) for name, p in choice.fields()}
-    return {p.name: value for p, value in values.items() if not _same(value, p.default) or p.required}
+    values = ((p, written(name, p, fields[name])) for name, p in choice.fields())
+    return {p.name: value for p, value in values if not _same(value, p.default) or p.required}
 
 
 def _built(fields: Mapping[str, str], choice: PartChoice, table: Mapping[str, Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
@@ -13,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from foible.errors import FoibleError
 from foible.ui.sessions import COOKIE, Sessions
 
+LOCKED: ContextVar[bool] = ContextVar("locked", default=False)  # whether this visitor came in with a password
 OPEN = ("/login", "/static/")  # what a browser may fetch before it knows the password
 HEADERS = {
     "Content-Security-Policy": (
@@ -62,6 +64,7 @@ class Guard:
             await RedirectResponse(target, status_code=303)(scope, receive, send)
             return
         scope.setdefault("state", {})["session"] = session
+        LOCKED.set(self.sessions.password is not None and session is not None and session.signed_in)
 
         async def dressed(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -30,9 +31,11 @@ from foible.store.layout import Layout, no_links_outside
 from foible.store.seal import seal, sealed
 from foible.ui.discretion import Discretion
 from foible.ui.shelf import Shelf
+from foible.ui.studies import Study, made_here, read_study, study_file, write_study
 
 _turn = threading.Lock()  # one run is begun at a time
 AT_ONCE = 2  # runs that may be going at the same time
+LONGEST_LOG = 40_000  # bytes shown of what a process has said
 POLITE = 2  # how far runs step back for the page: both want the same cores
 
 
@@ -45,21 +48,45 @@ class Jobs:
 
     def start(self, name: str, recipe: Mapping[str, Any]) -> None:
         """Begin a new run: its folder holds the recipe first, then whatever the process writes."""
+        layout = self._new(name)
+        write_whole(_recipe(layout), tomli_w.dumps(recipe))
+        seal(_recipe(layout))
+        self._launch_or_wait(layout)
+
+    def ask(self, name: str, study: Study) -> None:
+        """Begin to answer a question that another verb than `run` answers."""
+        layout = self._new(name)
+        write_study(layout, study)
+        self._launch_or_wait(layout)
+
+    def _new(self, name: str) -> Layout:
+        """The folder of a new run."""
         layout = self.shelf.layout(name)
         if name in self.shelf.names():
             raise RecipeError(f"there is a run called '{name}' already", "choose another name")
         with disk_errors(layout.folder):
             layout.folder.mkdir(parents=True, exist_ok=True)
-        write_whole(_recipe(layout), tomli_w.dumps(recipe))
-        seal(_recipe(layout))
-        self._launch_or_wait(layout)
+        return layout
+
+    def remove(self, name: str) -> None:
+        """Delete a run with all its files; one that is going is refused."""
+        layout = self.shelf.existing(name)
+        if self.going(name):
+            raise StoreError(f"run '{name}' is going", "stop it first")
+        if layout.folder.is_symlink():
+            raise StoreError(f"run '{name}' is a link to somewhere else", "remove the link itself")
+        with disk_errors(layout.folder):
+            shutil.rmtree(layout.folder)
 
     def go_on(self, name: str) -> None:
         """Take up a run where it stopped."""
         layout = self.shelf.existing(name)
         if self.going(name):
             raise StoreError(f"run '{name}' is going already", "wait for it or stop it")
-        if not layout.manifest.exists() and not sealed(_recipe(layout)):
+        if study_file(layout).exists():
+            if not made_here(layout):
+                raise StoreError(f"run '{name}' was not asked for by this workbench", "ask the question anew")
+        elif not layout.manifest.exists() and not sealed(_recipe(layout)):
             raise StoreError(
                 f"run '{name}' has not begun, and its recipe was not written by this workbench",
                 f"look at {name}/recipe.toml; start it with foible run if you trust it",
@@ -93,11 +120,20 @@ class Jobs:
 
     def complaint(self, name: str) -> str:
         """The last words of a process that ended with an error; empty when there are none."""
+        return "" if study_file(self.shelf.existing(name)).exists() else self.log(name, 2000)
+
+    def log(self, name: str, longest: int = LONGEST_LOG) -> str:
+        """What the process of a run has said, its end where it is long."""
         layout = self.shelf.existing(name)
         no_links_outside(layout.folder)
         log = _log(layout)
-        words = log.read_bytes()[-2000:].decode(errors="replace").strip() if log.is_file() else ""
+        words = log.read_bytes()[-longest:].decode(errors="replace").strip() if log.is_file() else ""
         return plain(self.discreet(words))
+
+    def place(self, name: str) -> int:
+        """Where a run stands among those that wait, from 1; 0 where it does not wait."""
+        queue = [layout.folder.name for layout in self._queue()]
+        return queue.index(name) + 1 if name in queue else 0
 
     def waiting(self, name: str) -> bool:
         """Whether a run begins as soon as another one ends."""
@@ -114,12 +150,15 @@ class Jobs:
     def advance(self) -> None:
         """Begin the runs that wait, the first come first, as long as there is room."""
         with _turn:
-            queue = [self.shelf.layout(n) for n in self.shelf.names()]
-            queue = sorted((q for q in queue if _noted(q).get("waiting")), key=lambda q: float(_noted(q)["waiting"]))
-            for layout in queue:
+            for layout in self._queue():
                 if not self._has_room():
                     return
                 self._launch(layout)
+
+    def _queue(self) -> list[Layout]:
+        """The runs that wait, the first come first."""
+        waiting = [(float(_noted(q).get("waiting", 0)), q) for q in map(self.shelf.layout, self.shelf.names())]
+        return [layout for since, layout in sorted(waiting, key=lambda pair: pair[0]) if since]
 
     def _has_room(self) -> bool:
         going = [n for n in self.shelf.names() if process_of(self.shelf.layout(n)) is not None]
@@ -133,7 +172,10 @@ class Jobs:
                 write_whole(_note(layout), json.dumps({"waiting": time.time()}))
 
     def _launch(self, layout: Layout) -> None:
-        if layout.manifest.exists():
+        study = read_study(layout)
+        if study is not None:
+            words = list(study.words)
+        elif layout.manifest.exists():
             words = ["resume", str(layout.folder), "--quiet"]
         else:
             words = ["run", str(_recipe(layout)), "--out", str(layout.folder), "--quiet"]
@@ -170,7 +212,8 @@ def process_of(layout: Layout) -> int | None:
     except (ValueError, KeyError, TypeError):
         return None
     words = _command_of(process)
-    return process if "foible" in words and any(Path(w).name == layout.folder.name for w in words) else None
+    named = (layout.folder.name in Path(word).parts[-2:] for word in words)
+    return process if "foible" in words and any(named) else None
 
 
 def _command_of(process: int) -> list[str]:

@@ -12,6 +12,7 @@ from foible.store.sound import row_errors
 from foible.types import Arm, Outcome, Status
 from foible.ui.jobs import Jobs
 
+GOING = frozenset({"running", "starting", "stopping", "waiting"})
 LISTED = 150  # origins in the table; all of them are in the export
 
 WORDS = {
@@ -68,12 +69,13 @@ def state_of(jobs: Jobs, name: str, run: Run | None) -> str:
 def live(jobs: Jobs, name: str, run: Run | None) -> Live:
     """Read how a run is doing; `run` is None before its process has written anything."""
     state = state_of(jobs, name, run)
-    going = state in {"running", "starting", "stopping", "waiting"}
+    going = state in GOING
     complaint = "" if going else jobs.complaint(name)
     if run is None:
         words = f"loading models and looking at them, {clock(jobs.seconds(name))}" if going else "nothing was written"
         if state == "waiting":
-            words = "begins as soon as another run has ended"
+            place = jobs.place(name)
+            words = f"number {place} in the queue: begins as soon as another run has ended"
         return Live(state, going, 0.0, words, (), complaint, jobs.can_stop(name))
     latest = run.progress()
     note = latest if going else None

@@ -18,6 +18,7 @@ from foible.errors import FoibleError, RecipeError
 from foible.parameters import Component, Kind, Parameter, component, components, model_parameters
 from foible.protocols import Suggests
 from foible.registry import build, names_a_file
+from foible.ui.questions import FAILURES, answered_by
 
 ROLES = {"search": "searches", "objective": "objectives", "oracle": "oracles"}
 MODELS = ("domain", "generator", "classifier")  # chosen from lists of their own
@@ -36,6 +37,7 @@ class PartChoice:
     use: str
     about: Component
     suggests: str = ""
+    answers: str = FAILURES.key  # the question that a search is for
 
     def fields(self) -> Iterator[tuple[str, Parameter]]:
         """The names of its fields in a form."""
@@ -51,6 +53,10 @@ class Menu:
     def choice(self, role: str, name: str) -> PartChoice | None:
         """The part of this name."""
         return next((c for c in self.parts[role] if c.name == name), None)
+
+    def methods(self, question: str, its_own: bool) -> list[PartChoice]:
+        """The searches that are for a question, or those that are for others."""
+        return [c for c in self.parts["search"] if (c.answers == question) is its_own]
 
     def choice_of(self, role: str, use: str) -> PartChoice | None:
         """The part that a recipe calls so."""
@@ -75,8 +81,10 @@ class Menu:
         """Every field of the form, and what it holds at first."""
         usual = {key: field for key, field, _ in model_parameters(Recipe)}
         return {
+            "question": FAILURES.key,
             "name": "",
             **dict.fromkeys(MODELS, ""),
+            "rival": "",
             "domain": load_recipe(FIRST).domain,
             "address": "",
             **{name: str(usual[key].default) for name, key in NUMBERS.items()},
@@ -116,7 +124,8 @@ def _choice(role: str, name: str, use: str, about: Component) -> PartChoice:
     except FoibleError:
         part = None
     said = part.suggests(()) if isinstance(part, Suggests) else {}
-    return PartChoice(role, name, use, about, ", ".join(f"{k} = {_short(v)}" for k, v in said.items() if v))
+    words = ", ".join(f"{k} = {_short(v)}" for k, v in said.items() if v)
+    return PartChoice(role, name, use, about, words, answered_by(said))
 
 
 def _short(value: Any) -> str:

@@ -18,14 +18,17 @@ from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
-from foible.campaign import Recipe, assemble, check, load_recipe
+from foible.campaign import Recipe, check, load_recipe
 from foible.campaign.estimate import evaluations_per_second
 from foible.classifiers.adapting.conventions import Undecided
 from foible.classifiers.adapting.probe import Line
+from foible.differing.command import assembled
 from foible.errors import FoibleError
+from foible.ui.recognising import Recognised, Tried, recognise
 
 AT_ONCE = 3  # looks at the same time; later ones wait
 LONGEST = 600.0  # seconds for one look
+Left = Callable[[], Awaitable[bool]]
 HOW = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
 ENDED = Line(
     "wrong", "set-up", "the classifier ended the process that looked at it", "try it with: foible test MODEL --look"
@@ -60,12 +63,29 @@ class Probing:
         self._room = asyncio.Semaphore(AT_ONCE)
         self._going: dict[Hashable, BaseProcess] = {}
 
-    async def look(self, recipe: Recipe, visitor: Hashable, left: Callable[[], Awaitable[bool]]) -> Probe | None:
+    async def look(self, recipe: Recipe, visitor: Hashable, left: Left) -> Probe | None:
         """What a look finds out; None when the visitor left, or asked for another look, before it was over."""
+        told = await self._ask("look", recipe.model_dump_json(), visitor, left)
+        if told is None or isinstance(told, Line):
+            return Probe((told,), None) if told else None
+        return Probe(tuple(Line(**line) for line in told["lines"]), told["rate"], tuple(told["asks"]))
+
+    async def recognise(
+        self, model: Mapping[str, Any], domains: Mapping[str, str], visitor: Hashable, left: Left
+    ) -> Recognised | None:
+        """Which of these domains (name -> what a recipe says) a model is for; None as with `look`."""
+        payload = json.dumps({"model": dict(model), "domains": dict(domains)})
+        told = await self._ask("recognise", payload, visitor, left)
+        if told is None or isinstance(told, Line):
+            return Recognised(None, (), told.message) if told else None
+        return Recognised(told["domain"], tuple(Tried(**one) for one in told["tried"]))
+
+    async def _ask(self, what: str, payload: str, visitor: Hashable, left: Left) -> dict[str, Any] | Line | None:
+        """What a process of its own says; a line where it ended without a word."""
         self.give_up(visitor)
         async with self._room:
             ours, theirs = self._context.Pipe(duplex=False)
-            process = self._context.Process(target=work, args=(theirs, recipe.model_dump_json()), daemon=True)
+            process = self._context.Process(target=work, args=(theirs, what, payload), daemon=True)
             self._going[visitor] = process
             try:
                 await run_in_threadpool(process.start)
@@ -84,22 +104,22 @@ class Probing:
             process.kill()
 
     async def _result(
-        self, process: BaseProcess, ours: Connection, visitor: Hashable, left: Callable[[], Awaitable[bool]]
-    ) -> Probe | None:
+        self, process: BaseProcess, ours: Connection, visitor: Hashable, left: Left
+    ) -> dict[str, Any] | Line | None:
         until = time.monotonic() + LONGEST
         while not ours.poll():
             if self._going.get(visitor) is not process or await left():
                 return None
             if not process.is_alive() and not ours.poll():
-                return Probe((ENDED,), None)
+                return ENDED
             if time.monotonic() > until:
-                return Probe((TOO_LONG,), None)
+                return TOO_LONG
             await asyncio.sleep(0.05)
         try:
-            told = json.loads(ours.recv_bytes())
+            told: dict[str, Any] = json.loads(ours.recv_bytes())
+            return told
         except (EOFError, OSError, ValueError):
-            return Probe((ENDED,), None) if self._going.get(visitor) is process else None
-        return Probe(tuple(Line(**line) for line in told["lines"]), told["rate"], tuple(told["asks"]))
+            return ENDED if self._going.get(visitor) is process else None
 
     def close(self) -> None:
         """End all looks."""
@@ -109,19 +129,22 @@ class Probing:
 
 def probe_key(recipe: Recipe) -> Hashable:
     """What a probe depends on."""
-    return ("probe", recipe.domain, recipe.generator.model_dump_json(), recipe.classifier.model_dump_json())
+    others = tuple((role, part.model_dump_json()) for role, part in recipe.classifiers.items())
+    models = (recipe.generator.model_dump_json(), recipe.classifier.model_dump_json(), others)
+    return ("probe", recipe.domain, *models, recipe.search.use, recipe.oracle.use)
 
 
-def work(answer: Connection, recipe: str) -> None:
-    """In the process: look at domain, generator and classifier as `foible check` does, and measure their speed."""
-    found = look_at(load_recipe(json.loads(recipe)))
+def work(answer: Connection, what: str, payload: str) -> None:
+    """In the process: find out which domain a model is for, or look at a set-up as `foible check` does."""
+    asked = json.loads(payload)
+    found = look_at(load_recipe(asked)) if what == "look" else recognise(asked["model"], asked["domains"])
     answer.send_bytes(json.dumps(asdict(found)).encode())
 
 
 def look_at(recipe: Recipe) -> Probe:
     """Everything that can be said about a set-up before it runs."""
     try:
-        campaign = assemble(recipe)
+        campaign = assembled(recipe)
         try:
             notes = getattr(campaign.classifier, "notes", ())
             lines = (*(Line("ok", "classifier", note) for note in notes), *check(campaign).lines)

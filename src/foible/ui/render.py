@@ -18,6 +18,8 @@ from foible.images import png
 from foible.report import wording
 from foible.ui.attempts import Attempts
 from foible.ui.discretion import Discretion
+from foible.ui.glance import Glances, day
+from foible.ui.guard import LOCKED
 from foible.ui.history import History
 from foible.ui.jobs import Jobs
 from foible.ui.live import duration
@@ -28,6 +30,7 @@ from foible.ui.shelf import Shelf
 from foible.ui.workshop import Workshop
 
 HERE = Path(__file__).parent
+SURVEY = HERE.parent / "survey"  # people are asked in the same way here and there
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ class Bench:
     offers: Offers
     largest_upload: int
     history: History = field(default_factory=History)
+    glances: Glances = field(default_factory=Glances)
     probing: Probing = field(default_factory=Probing)
     attempts: Attempts = field(default_factory=Attempts)
     discreet: Discretion = field(default_factory=Discretion.about)
@@ -61,9 +65,12 @@ def session(request: Request) -> Session:
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+        loader=FileSystemLoader([HERE / "templates", SURVEY]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
     )
-    environment.globals |= {"words": wording, "duration": duration}
+    environment.globals |= {"words": wording, "duration": duration, "day": day, "locked": LOCKED.get}
     return environment
 
 

@@ -1,7 +1,8 @@
-"""Which findings to show: filters over class pair, cost and validity, in an order, page by page."""
+"""Which failures to show: filters over class pair, cost and verdicts, in an order, page by page."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,17 +10,25 @@ from urllib.parse import urlencode
 
 from foible.store.answers import Answers
 from foible.store.reader import FindingLine
-from foible.store.selection import Wanted, passes
+from foible.store.selection import Wanted, counts, is_judged, passes
+from foible.survey.select import doubt
+from foible.types import Key
 
 PAGE = 24
+MOST_KEYS = 2000
+KEY = re.compile(r"[0-9]{1,11}(-[0-9]{1,11})?")
 ORDERS = {
     "attempt": "in order of attempt",
     "cheap": "quickest first",
     "costly": "slowest first",
-    "near": "nearest to the origin first",
-    "far": "farthest from the origin first",
+    "near": "nearest to the starting image first",
+    "far": "farthest from the starting image first",
+    "sure": "the surest mistakes first",
+    "unsure": "the least sure mistakes first",
+    "counting": "those that count first",
+    "doubtful": "the closest verdicts first",
 }
-COUNTS = {"": "any", "yes": "yes", "no": "no"}
+COUNTS = {"": "all", "yes": "counts", "no": "does not count"}
 JUDGED = {"": "any", "yes": "yes", "no": "no", "unknown": "not judged"}
 
 
@@ -34,7 +43,8 @@ class Filter(Wanted):
         """The address of this gallery with some values changed."""
         values = vars(self) | {"page": 1} | changes
         default = vars(Filter())
-        return urlencode({k: v for k, v in values.items() if v is not None and v != default[k]})
+        said = {k: v for k, v in values.items() if v is not None and v != default[k]}
+        return urlencode(said | ({"keys": ",".join(map(str, said["keys"]))} if "keys" in said else {}))
 
     @property
     def narrowed(self) -> bool:
@@ -60,19 +70,36 @@ def read_filter(query: Mapping[str, str], classes: int) -> Filter:
         valid=choice("valid", JUDGED, ""),
         kept=choice("kept", JUDGED, ""),
         counts=choice("counts", COUNTS, ""),
+        keys=_keys(query.get("keys", "")),
         order=choice("order", ORDERS, "attempt"),
         page=number("page", 10**6) or 1,
     )
 
 
-def select(lines: Sequence[FindingLine], chosen: Filter, answers: Answers) -> list[FindingLine]:
-    """The findings that pass a filter, in its order."""
+def _keys(text: str) -> tuple[Key, ...]:
+    """The failures that were selected one by one."""
+    words = text.split(",")[:MOST_KEYS]
+    return tuple(dict.fromkeys(Key.read(word) for word in words if KEY.fullmatch(word)))
+
+
+def select(
+    lines: Sequence[FindingLine],
+    chosen: Filter,
+    answers: Answers,
+    confidences: Callable[[], Mapping[Key, float]] = dict,
+) -> list[FindingLine]:
+    """The failures that pass a filter, in its order; `confidences` are asked for where the order needs them."""
     passing = [line for line in lines if passes(line, chosen, answers)]
+    sure = confidences() if chosen.order in {"sure", "unsure"} else {}
     keys: dict[str, Callable[[FindingLine], Any]] = {
         "attempt": lambda f: f.key,
         "cheap": lambda f: f.evaluations,
         "costly": lambda f: -f.evaluations,
         "near": lambda f: f.latent_distance,
         "far": lambda f: -f.latent_distance,
+        "sure": lambda f: -sure.get(f.key, 0.0),
+        "unsure": lambda f: sure.get(f.key, 1.0),
+        "counting": lambda f: (not is_judged(f, answers), not counts(f, answers), f.key),
+        "doubtful": lambda f: (doubt(f), f.key),
     }
     return sorted(passing, key=keys[chosen.order])

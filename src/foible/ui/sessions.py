@@ -53,6 +53,11 @@ class Session:
         name = safe(re.split(r"[/\\]", file_name)[-1])[-80:]
         return Upload(key, place / name)
 
+    def remove(self, key: str) -> None:
+        """Forget an upload."""
+        shutil.rmtree(self.upload(key).path.parent, ignore_errors=True)
+        self.uploads.pop(key, None)
+
     def upload(self, key: str) -> Upload:
         """An upload of this session."""
         if key not in self.uploads:
@@ -108,6 +113,13 @@ class Sessions:
         token, session = self.begin()
         session.signed_in = True
         return token
+
+    def sign_out(self, token: str | None) -> None:
+        """End the session of a cookie, with its uploads."""
+        with self._lock:
+            ended = self._sessions.pop(token or "", None)
+        if ended is not None:
+            shutil.rmtree(ended.folder, ignore_errors=True)
 
     def close(self) -> None:
         """Remove all uploads."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from foible.errors import RecipeError, StoreError, did_you_mean
 from foible.store import Run, open_run
 from foible.store.layout import Layout
+from foible.ui.studies import FILE as STUDY
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
@@ -66,5 +67,6 @@ class Shelf:
 
 
 def _mark(folder: Path) -> Path | None:
-    """The file by which a folder is known as a run: its manifest, or the recipe it is being started from."""
-    return next((p for p in (folder / "manifest.json", folder / "recipe.toml") if p.is_file()), None)
+    """The file by which a folder is known as a run: its manifest, or what it is being started from."""
+    marks = (folder / name for name in ("manifest.json", "recipe.toml", STUDY))
+    return next((p for p in marks if p.is_file()), None)

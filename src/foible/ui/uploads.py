@@ -15,6 +15,7 @@ from foible.errors import FoibleError, ModelError
 from foible.files import disk_errors
 from foible.store.layout import Layout
 from foible.ui.sessions import Session, Upload
+from foible.ui.suites import KINDS as PICTURES
 from foible.zoo.files import read_model_file
 
 FOIBLE = ".safetensors"  # written by `foible train`: describes itself and holds no code
@@ -24,9 +25,10 @@ KINDS = (".onnx", ".pt", ".pt2", ".jit", FOIBLE)
 async def receive(request: Request, session: Session, largest: int) -> Upload:
     """Store the body of a request as an upload; nothing is kept of one that is too large or of another kind."""
     name = request.query_params.get("name", "")
+    kinds = PICTURES if request.query_params.get("of") == "images" else KINDS
     suffix = Path(name).suffix.lower()
-    if suffix not in KINDS:
-        raise FoibleError(f"a file of kind '{suffix or name[:40]}' is not taken", f"upload one of: {', '.join(KINDS)}")
+    if suffix not in kinds:
+        raise FoibleError(f"a file of kind '{suffix or name[:40]}' is not taken", f"upload one of: {', '.join(kinds)}")
     upload = session.new_upload(name)
     size = 0
     try:
@@ -40,7 +42,8 @@ async def receive(request: Request, session: Session, largest: int) -> Upload:
                 target.write(piece)
         if size == 0:
             raise FoibleError("the file is empty", "choose another one")
-        await run_in_threadpool(look_at, upload.path)
+        if kinds is KINDS:
+            await run_in_threadpool(look_at, upload.path)
     except BaseException:
         shutil.rmtree(upload.path.parent, ignore_errors=True)
         raise
@@ -60,6 +63,16 @@ def look_at(path: Path) -> None:
             f"'{path.name}' {what if whole_model(path) else 'holds weights without the network they belong to'}",
             "export the whole model: torch.jit.script, torch.export.save or torch.onnx.export",
         )
+
+
+def models_of(session: Session) -> list[Upload]:
+    """The models that a session has sent."""
+    return [upload for upload in session.uploads.values() if upload.path.suffix.lower() in KINDS]
+
+
+def images_of(session: Session) -> list[Upload]:
+    """The images that a session has sent."""
+    return [upload for upload in session.uploads.values() if upload.path.suffix.lower() in PICTURES]
 
 
 def describes_itself(path: Path) -> bool:

@@ -76,9 +76,9 @@ class Workshop:
         """The models of a run, kept for the next failure that is looked at."""
         key = (str(run.layout.folder), run.manifest.created)
         if key not in self._campaigns:
-            recipe = load_recipe(run.manifest.recipe)
-            must_be_trusted(run.layout, recipe.resolved())
-            campaign = assemble(recipe)
+            must_be_trusted(run.layout, load_recipe(run.manifest.recipe).resolved())
+            alone = {"validators": [], "baseline.attempts": 0}  # nobody judges here: readers are large
+            campaign = assemble(load_recipe(run.manifest.recipe, alone))
             try:
                 must_be_the_same(campaign, run.manifest)
             except ModelError:

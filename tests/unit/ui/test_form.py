@@ -225,3 +225,10 @@ def test_what_is_said_of_a_model_is_checked_before_it_is_opened(field, text, wor
 def test_times_as_people_say_them():
     assert [duration(s) for s in (0.2, 40, 200, 7200)] == ["1 s", "40 s", "3 min", "2.0 h"]
     assert [clock(s) for s in (7, 62, 3750)] == ["0:07", "1:02", "1:02:30"]
+
+
+def test_lists_and_tables_that_are_left_as_they_are_stay_out_of_the_recipe():
+    """A search with a list among its parameters, and an objective with a table."""
+    chosen = {**CHOSEN, "search": {"use": "deepxplore", "radius": 2.0}, "objective": {"use": "covering", "count": 2}}
+    again = set_up(fields_of(load_recipe(chosen))).recipe
+    assert again.search.parameters == {"radius": 2.0} and again.objective.parameters == {"count": 2}

@@ -17,10 +17,23 @@ from foible.testing.runs import BUDGET, Story, write_run
 def test_every_page_of_a_run_is_there(visit, runs):
     client = visit()
     key = open_run(runs / "toy").index()[0].key
-    for path in ("", "/live", "/findings", f"/findings/{key}", "/people", "/export", "/report"):
+    for path in (
+        "",
+        "/live",
+        "/findings",
+        f"/findings/{key}",
+        "/people",
+        "/people/results",
+        "/export",
+        "/report",
+        "/log",
+    ):
         answer = client.get(f"/runs/toy{path}")
         assert answer.status_code == 200, path
-        assert "taken for" in answer.text or path in {"/people", "/export"}
+        assert "taken for" in answer.text or path in {"/people", "/people/results", "/export", "/log"}
+    for path in ("/runs", "/ask/coverage", "/ask/judging", "/setup?question=borders", "/setup?question=changes"):
+        assert client.get(path).status_code == 200, path
+    assert client.get("/ask/else").status_code == client.get("/setup?question=else").status_code == 400
     assert client.get("/runs/toy/judge").headers["location"] == "/runs/toy/people", "where it used to be"
     assert client.get("/").text.count('class="run"') == 1
     assert "toy-classifier" not in client.get("/setup").text
@@ -88,6 +101,11 @@ def test_answers_are_checked(visit, runs):
     assert say(person="Ada", finding=99999, answer=1) == 404
     assert say(person="Ada", finding="x", answer="y") == 400
     assert read_answers(Layout(runs / "toy")).by_person == {"Ada": {key: 2}}
+    said = client.get("/runs/toy/people/questions?person=Ada").json()
+    assert said["answers"] == [{"item": str(key), "answer": "2"}]
+    assert {frozenset(item) for item in said["items"]} == {frozenset({"item", "picture"})}, "nothing about classes"
+    assert say(person="Ada", finding=key, undone="yes") == 200, "and taken back"
+    assert read_answers(Layout(runs / "toy")).by_person == {}
 
 
 def test_people_stand_beside_the_verdicts_when_runs_are_compared(visit, runs):
@@ -119,13 +137,15 @@ def test_the_board_of_people_is_about_people(visit, runs):
     with sqlite3.connect(runs / "toy" / "run.sqlite") as database:
         database.execute("UPDATE findings SET verdicts = ?", (verdict,))
     give_answer(Layout(runs / "toy"), "Ada", line.key, NOTHING)
-    assert "0 of 1," in visit().get("/runs/toy/people").text, "what validators say is not what people say"
+    assert "0 of 1," in visit().get("/runs/toy/people/results").text, "what validators say is not what people say"
+    asked = visit().get("/runs/toy/people").text
+    assert "0 of 1" not in asked and "expected class" not in asked, "whoever answers is not told what others saw"
 
 
 def test_text_from_users_is_escaped(visit, runs):
     client = visit()
     key = open_run(runs / "toy").index()[0].key
     client.post("/runs/toy/people/answer", content=f"person=<script>x</script>&finding={key}&answer=1")
-    page = client.get("/runs/toy/people").text
+    page = client.get("/runs/toy/people/results").text
     assert "<script>x" not in page and "&lt;script&gt;x" in page
     assert "<b>" not in client.get("/setup?name=<b>").text.split('name="name"')[1].split(">")[0]

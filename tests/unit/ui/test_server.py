@@ -83,3 +83,10 @@ def test_a_taken_port_is_explained():
         taken.listen()
         with pytest.raises(FoibleError, match="cannot listen on"):
             _listen("127.0.0.1", taken.getsockname()[1])
+
+
+def test_a_file_that_is_too_large_is_refused_in_words_and_not_kept(visit):
+    client = visit(largest_upload=1_000_000)
+    said = client.post("/uploads?name=large.pt", content=bytes(2_000_000), headers={"accept": "application/json"})
+    assert said.status_code == 400 and "larger than 1 MB" in said.json()["message"]
+    assert "large.pt" not in client.get("/setup").text

@@ -60,6 +60,7 @@ class Undecided(ModelError):
 
     def __init__(self, trials: list[Trial]) -> None:
         self.choices = tuple(said_of(t.preprocessing) for t in trials)
+        self.accuracy = max(t.accuracy for t in trials)
         ways = " or ".join(f"{t.preprocessing} ({t.figures})" for t in trials)
         options = "   or   ".join(" ".join(f"--{k}={v}" for k, v in said.items()) for said in self.choices)
         super().__init__(f"how the model wants its images cannot be told: {ways}", f"say which it is: {options}")
@@ -100,6 +101,7 @@ def choose(
     if values is not None:
         preprocessing, source = replace(fitting, **values[0]), values[1]
         return Chosen(preprocessing, f"input: {preprocessing} ({source})")
+    log.info("trying how the model wants its images, on %d of them", len(images))
     trials = [_tried(network, g, images, labels, columns) for g in conventions(fitting, images)]
     if said.colours is None:
         trials += _other_colours(network, trials, images, labels, columns)

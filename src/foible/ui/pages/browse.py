@@ -1,4 +1,4 @@
-"""The gallery of a run: the confusion map on top, filters, findings page by page."""
+"""The gallery of a run: the confusion map, filters, failures page by page, each to be enlarged, selected and labelled."""
 
 from __future__ import annotations
 
@@ -11,15 +11,20 @@ from starlette.routing import Route
 from foible.metrics.pairs import class_pairs
 from foible.report.page import LISTED, confusion_matrix
 from foible.store.answers import read_answers
-from foible.store.selection import is_kept, is_valid
+from foible.store.selection import counts, is_judged
+from foible.survey import choices
+from foible.ui.glance import tally
 from foible.ui.live import state_of
 from foible.ui.pages.cards import card
 from foible.ui.render import bench, page
 from foible.ui.selection import COUNTS, JUDGED, ORDERS, PAGE, read_filter, select
 
+SMALL = 64  # pixels on a side up to which an image is shown enlarged
+MOST_BUTTONS = 36  # answers offered on the spot
+
 
 def browse(request: Request) -> Response:
-    """The findings that pass the filter of the address."""
+    """The failures that pass the filter of the address."""
     shared, name = bench(request), request.path_params["name"]
     with shared.shelf.open(name) as run:
         chosen, answers, lines = (
@@ -27,7 +32,7 @@ def browse(request: Request) -> Response:
             read_answers(run.layout),
             run.index(),
         )
-        found = select(lines, chosen, answers)
+        found = select(lines, chosen, answers, run.confidences)
         pages = max(1, math.ceil(len(found) / PAGE))
         number = min(chosen.page, pages)
         shown = found[(number - 1) * PAGE : number * PAGE]
@@ -45,7 +50,11 @@ def browse(request: Request) -> Response:
             found=len(found),
             pages=pages,
             number=number,
-            cards=[(card(run, f.key), is_valid(f, answers), is_kept(f, answers)) for f in shown],
+            cards=[(card(run, f.key), counts(f, answers) if is_judged(f, answers) else None) for f in shown],
+            tally=tally(lines, answers),
+            photo=run.manifest.shape[0] == 3,
+            small=min(run.manifest.shape[1:]) <= SMALL,
+            choices=[c for c in choices(run.classes) if c.answer >= -1][:MOST_BUTTONS],
             query=chosen.query(),
             matrix=confusion_matrix(pairs),
             listed=pairs[:LISTED],

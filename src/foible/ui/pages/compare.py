@@ -13,13 +13,21 @@ from foible.errors import FoibleError
 from foible.report import Summary
 from foible.report.comparison import Comparison, compare_sides
 from foible.report.curve import chart
+from foible.report.gallery import Card
 from foible.report.sides import Side, sharing, sides, why_not
 from foible.store import Run
+from foible.store.answers import Answers, read_answers
+from foible.store.reader import FindingLine
+from foible.store.selection import counts, is_judged
 from foible.types import Outcome
+from foible.ui.glance import APART, Tally, tally
+from foible.ui.live import WORDS
+from foible.ui.pages.cards import card
 from foible.ui.pages.watch import summary_of
 from foible.ui.render import bench, page
 
 MOST = 6  # runs side by side
+PICTURED = 8  # starting images shown side by side
 
 
 @dataclass(frozen=True)
@@ -29,6 +37,8 @@ class Column:
     name: str
     summary: Summary
     outcomes: list[Outcome]
+    lines: list[FindingLine]
+    answers: Answers
 
     @property
     def settings(self) -> str:
@@ -37,9 +47,24 @@ class Column:
         return ", ".join(f"{k} {v}" for k, v in said.items())
 
     @property
+    def tally(self) -> Tally:
+        """How many of its failures count."""
+        return tally(self.lines, self.answers)
+
+    @property
     def asked_people(self) -> bool:
         """Whether people have said what they see in its findings."""
         return self.summary.search.stage("valid_by_people") is not None
+
+
+@dataclass(frozen=True)
+class Beside:
+    """One starting image, and what each of some runs made of it: a failure's card, or how its search ended."""
+
+    attempt: int
+    label: int
+    start: str | None
+    cells: tuple[tuple[str, Card | None, bool | None, str], ...]
 
 
 @dataclass(frozen=True)
@@ -63,13 +88,17 @@ def compare(request: Request) -> Response:
         for name in wanted:
             try:
                 run = stack.enter_context(shelf.open(name))
-                columns.append(Column(name, summary_of(run, name), list(run.outcomes())))
+                lines, answers = run.index(), read_answers(run.layout)
+                columns.append(Column(name, summary_of(run, name), list(run.outcomes()), lines, answers))
                 runs.append(run)
             except FoibleError as error:
                 problems.append(error.message)
         groups = sharing(sides(runs, [c.name for c in columns]))
         comparisons = _comparisons(groups)
         refusals = _refusals(groups)
+        pictures = [_pictures(group) for group in groups if len(group) > 1]
+        classes = runs[0].classes if runs else ()
+        photo = bool(runs) and runs[0].manifest.shape[0] == 3
     budget = max((c.summary.facts.budget_evaluations for c in columns), default=1)
     return page(
         "compare",
@@ -82,7 +111,33 @@ def compare(request: Request) -> Response:
         chart=chart([(c.name, c.outcomes) for c in columns], budget),
         comparisons=comparisons,
         refusals=refusals,
+        pictures=[beside for beside in pictures if beside],
+        classes=classes,
+        photo=photo,
     )
+
+
+def _pictures(group: list[Side]) -> list[Beside]:
+    """The same starting images side by side: those first from which most of the runs reached a failure."""
+    found: dict[int, list[tuple[str, Card | None, bool | None, str]]] = {}
+    named = [(side.name, run) for side in group for run in side.runs[:1]]
+    lines = [{line.attempt: line for line in reversed(run.index())} for _, run in named]
+    ended = [{o.attempt: o for o in run.outcomes() if o.status not in APART} for _, run in named]
+    shared = set.intersection(*(set(outcomes) for outcomes in ended))
+    ranked = sorted(shared, key=lambda k: (-sum(k in one for one in lines), k))[:PICTURED]
+    for attempt in ranked:
+        for (name, run), mine, outcomes in zip(named, lines, ended, strict=True):
+            line = mine.get(attempt)
+            answers = read_answers(run.layout)
+            judged = line is not None and is_judged(line, answers)
+            shown = card(run, line.key) if line else None
+            verdict = counts(line, answers) if line and judged else None
+            found.setdefault(attempt, []).append((name, shown, verdict, WORDS[outcomes[attempt].status]))
+    return [
+        Beside(k, ended[0][k].label, next((c.origin for _, c, _, _ in cells if c and c.origin), None), tuple(cells))
+        for k, cells in found.items()
+        if any(shown for _, shown, _, _ in cells)
+    ]
 
 
 def _comparisons(groups: list[list[Side]]) -> list[Comparison]:

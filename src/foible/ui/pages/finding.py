@@ -11,12 +11,17 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from foible.errors import StoreError
 from foible.images import png
 from foible.report.wording import percent
 from foible.store import Run
 from foible.store.answers import NOTHING, OTHER, Answers, read_answers
-from foible.store.selection import decided, is_kept, is_valid
+from foible.store.export import stem
+from foible.store.pictures import pictures
+from foible.store.selection import counts, decided, is_judged, is_kept, is_valid
+from foible.survey import choices
 from foible.types import Finding, Key
+from foible.ui.pages.browse import MOST_BUTTONS
 from foible.ui.pages.cards import card
 from foible.ui.render import bench, page
 from foible.ui.selection import read_filter, select
@@ -57,7 +62,7 @@ def finding(request: Request) -> Response:
     name, key = request.path_params["name"], request.path_params["key"]
     with bench(request).shelf.open(name) as run:
         chosen, answers = read_filter(request.query_params, len(run.classes)), read_answers(run.layout)
-        found, order = run.finding(key), [f.key for f in select(run.index(), chosen, answers)]
+        found, order = run.finding(key), [f.key for f in select(run.index(), chosen, answers, run.confidences)]
         place = order.index(key) if key in order else -1
         sees = {NOTHING: "nothing recognisable", OTHER: "another class"} | dict(enumerate(run.classes))
         return page(
@@ -71,6 +76,9 @@ def finding(request: Request) -> Response:
             card=card(run, key),
             bars=bars(run, found),
             questions=questions(found, answers, run.classes[found.label]),
+            counts=counts(found, answers) if is_judged(found, answers) else None,
+            photo=run.manifest.shape[0] == 3,
+            choices=[c for c in choices(run.classes) if c.answer >= -1][:MOST_BUTTONS],
             votes=[(sees.get(a, "?"), n) for a, n in answers.votes(key).most_common()],
             previous=order[place - 1] if place > 0 else None,
             following=order[place + 1] if 0 <= place < len(order) - 1 else None,
@@ -80,6 +88,20 @@ def finding(request: Request) -> Response:
             generator=run.manifest.recipe["generator"]["use"],
             command=f"foible replay {shlex.quote(str(run.layout.folder))} {key}",
         )
+
+
+def picture(request: Request) -> Response:
+    """The picture of a failure, or of its starting image, as it was stored."""
+    name, key, which = (request.path_params[part] for part in ("name", "key", "which"))
+    with bench(request).shelf.open(name) as run:
+        found = run.finding(key)
+        stored = pictures(run, found)
+        content = stored.failure if which == "failure" else stored.origin
+        if which not in {"failure", "start"} or content is None:
+            raise StoreError(f"there is no such picture of failure {key}", "; ".join(stored.damage))
+        file = stem(run, found) + ("" if which == "failure" else "_start")
+    headers = {"Content-Disposition": f'attachment; filename="{file}.png"', "Cache-Control": "private, max-age=3600"}
+    return Response(content, media_type="image/png", headers=headers)
 
 
 def path(request: Request) -> Response:
@@ -126,4 +148,5 @@ def bars(run: Run, found: Finding) -> list[Bar]:
 routes = [
     Route("/runs/{name}/findings/{key:finding}", finding),
     Route("/runs/{name}/findings/{key:finding}/path", path),
+    Route("/runs/{name}/findings/{key:finding}/{which}.png", picture),
 ]

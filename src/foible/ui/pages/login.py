@@ -13,6 +13,7 @@ from starlette.routing import Route
 from foible.ui.guard import cookie
 from foible.ui.live import duration
 from foible.ui.render import bench, page, short_body
+from foible.ui.sessions import COOKIE
 
 PAUSE = 1.0  # seconds that a wrong password costs
 
@@ -39,4 +40,10 @@ async def login(request: Request) -> Response:
     return RedirectResponse(target, status_code=303, headers={"set-cookie": cookie(token)})
 
 
-routes = [Route("/login", login, methods=["GET", "POST"])]
+def logout(request: Request) -> Response:
+    """End the session, with its uploads."""
+    bench(request).sessions.sign_out(request.cookies.get(COOKIE))
+    return RedirectResponse("/login", status_code=303, headers={"set-cookie": f"{cookie('')}; Max-Age=0"})
+
+
+routes = [Route("/login", login, methods=["GET", "POST"]), Route("/logout", logout, methods=["POST"])]

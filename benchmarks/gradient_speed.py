@@ -1,0 +1,212 @@
+"""How much faster searches by gradients are than the published loop: same weights, same origins, one process, MNIST and its VAE.
+
+Three parts, each a comparison inside one process:
+
+- `origins`: origins per second of a whole campaign (confirmation, PNGs, store; no judge, no steadiness, which the published
+  loop lacks) with plain and steady `descent` and with `transfer`, over the loop's;
+- `counts`: failures that count per minute, over those of the loop followed by the same judge and the same look at steadiness;
+- `overhead`: a `descent` campaign over the bare forward and backward passes that it makes, and what the judge adds.
+
+Wall time and processor time are both given: on a machine that does other things too, the second is the one to look at.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from against_published_loop import as_published, origin_latents
+from foible.campaign import Campaign, assemble, load_recipe, run
+from foible.campaign.evaluate import Evaluator
+from foible.campaign.steadiness import steadiness
+from foible.campaign.steer import counting
+from foible.images import rounded
+from foible.objectives.margin import margin
+from foible.searches.extent import initial_step
+from foible.store import open_run
+from foible.types import Outcome, Status
+from measure import write
+from published_loop import Searched, search_one_seed
+
+PLAIN: dict[str, Any] = {"validators": [], "steadiness": False}
+SEARCHES = {
+    "descent": {"search": {"use": "descent", "steady": False}},
+    "descent, steady": {"search": {"use": "descent"}},
+    "transfer": {"search": {"use": "transfer", "steady": False}},
+}
+REPEATS = 3
+
+
+class Taken(NamedTuple):
+    """Seconds on the wall and of the processor."""
+
+    wall: float
+    cpu: float
+
+
+def taken(function: Callable[[], Any]) -> Taken:
+    """What one call takes."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    function()
+    return Taken(time.perf_counter() - wall, time.process_time() - cpu)
+
+
+def campaign_of(attempts: int, **changes: Any) -> Campaign:
+    """The published MNIST setting, with another search."""
+    recipe = {"domain": "mnist", "generator": "mnist-vae", "classifier": "mnist-deepconv", "attempts": attempts}
+    return assemble(load_recipe(recipe | {"baseline": {"attempts": 0}, "budget": {"evaluations": 3760}} | changes))
+
+
+def timed(campaign: Campaign) -> tuple[Taken, list[Outcome], int]:
+    """The median campaign of a few, what became of its origins, and how many findings count; a first one warms up."""
+    times = []
+    for turn in range(REPEATS + 1):
+        with tempfile.TemporaryDirectory() as folder:
+            times.append(taken(lambda folder=folder: run(campaign, Path(folder) / "run")))
+            opened = open_run(Path(folder) / "run")
+            outcomes = [o for o in opened.outcomes() if o.status is not Status.REJECTED]
+            counts = sum(f.counts for f in opened.findings())
+        if turn == 0:
+            times.clear()
+    middle = sorted(times, key=lambda t: t.cpu)[len(times) // 2]
+    return middle, outcomes, counts
+
+
+def published(campaign: Campaign, outcomes: list[Outcome]) -> tuple[Taken, list[Searched], torch.Tensor]:
+    """The published loop from these origins."""
+    generator, classifier = as_published(campaign.generator.network), as_published(campaign.classifier.network.module)
+    origins = origin_latents(campaign, generator, outcomes).detach()
+    bounds = (float(campaign.generator.space.low), float(campaign.generator.space.high))
+    step = initial_step("high", campaign.generator.space)
+    random.seed(0)
+    torch.manual_seed(0)
+    searched: list[Searched] = []
+
+    def loop() -> None:
+        for outcome, origin in zip(outcomes, origins, strict=True):
+            searched.append(search_one_seed(generator, classifier, origin[None], outcome.label, bounds, step))
+
+    return taken(loop), searched, origins
+
+
+def per_origin(spent: Taken, count: int) -> dict[str, float]:
+    return {"origins": count, "ms": round(1e3 * spent.wall / count, 2), "cpu_ms": round(1e3 * spent.cpu / count, 2)}
+
+
+def origins_per_second(attempts: int, few: int) -> dict[str, Any]:
+    """Milliseconds per origin, and how many times faster than the loop."""
+    figures: dict[str, Any] = {}
+    for name, changes in SEARCHES.items():
+        campaign = campaign_of(attempts, **PLAIN, **changes)
+        spent, outcomes, _ = timed(campaign)
+        found = sum(o.status is Status.FOUND for o in outcomes)
+        figures[name] = per_origin(spent, len(outcomes)) | {"found": found}
+    spent, searched, _ = published(campaign, outcomes[:few])
+    figures["published loop"] = per_origin(spent, few) | {"found": sum(s.found for s in searched)}
+    theirs = figures["published loop"]
+    for name in SEARCHES:
+        figures[name] |= {f"times_faster_{k}": round(theirs[k] / figures[name][k], 1) for k in ("ms", "cpu_ms")}
+    return figures
+
+
+def counts_per_minute(attempts: int, few: int) -> dict[str, Any]:
+    """Failures that count per minute, the judge's time included on both sides."""
+    campaign = campaign_of(attempts, **SEARCHES["descent, steady"])
+    spent, outcomes, ours = timed(campaign)
+    loop, searched, origins = published(campaign, outcomes[:few])
+    theirs = 0
+
+    def judge() -> None:
+        nonlocal theirs
+        found = [k for k, s in enumerate(searched) if s.found]
+        images = rounded(torch.stack([searched[k].image for k in found]))
+        labels = torch.tensor([outcomes[k].label for k in found])
+        evaluator = Evaluator(campaign, 16)
+        with torch.inference_mode():
+            still = margin(campaign.classifier(images), labels) < 0
+            before = rounded(campaign.generator.decode(origins[found], labels))
+            nowhere, none = origins[found], torch.full_like(labels, -1)
+            said = steadiness(evaluator, images, before, nowhere, nowhere, labels, none)
+        steady = torch.tensor([all(v.accepted for v in one) for one in said])
+        theirs = int((still & steady & counting(campaign.validators, images, labels)).sum())
+
+    judged = taken(judge)
+    whole = Taken(loop.wall + judged.wall, loop.cpu + judged.cpu)
+    figures = {
+        "descent, steady": _minutes(spent, ours, len(outcomes)),
+        "published loop": _minutes(whole, theirs, few),
+    }
+    mine, other = figures["descent, steady"]["per_cpu_minute"], figures["published loop"]["per_cpu_minute"]
+    return figures | {"times_more": round(mine / other, 1) if other else None}
+
+
+def _minutes(spent: Taken, counts: int, origins: int) -> dict[str, Any]:
+    rates = {"per_minute": round(60 * counts / spent.wall, 1), "per_cpu_minute": round(60 * counts / spent.cpu, 1)}
+    return {"origins": origins, "count": counts, "cpu_seconds": round(spent.cpu, 1)} | rates
+
+
+def overhead(attempts: int) -> dict[str, Any]:
+    """A whole campaign over its bare passes; with steadiness and judge beside it."""
+    settings = SEARCHES["descent"] | {"engine": {"chunk": "auto"}}
+    campaign = campaign_of(attempts, **PLAIN, **settings)
+    whole, outcomes, _ = timed(campaign)
+    looks = sum(o.rounds for o in outcomes)
+    backward = (
+        sum(o.evaluations for o in outcomes) - looks - len(outcomes)
+    ) // 2  # forward 1, backward 2, one second look
+    with tempfile.TemporaryDirectory() as folder:
+        run(campaign, Path(folder) / "run")
+        chunk = open_run(Path(folder) / "run").manifest.chunk
+    times = [
+        taken(lambda: bare_passes(campaign, backward, looks - backward + 2 * len(outcomes), chunk))
+        for _ in range(REPEATS + 1)
+    ]
+    bare = Taken(*(statistics.median(t[i] for t in times[1:]) for i in range(2)))
+    judged, _, _ = timed(campaign_of(attempts, **settings))
+    return {
+        "ratio": round(whole.wall / bare.wall, 3),
+        "cpu_ratio": round(whole.cpu / bare.cpu, 3),
+        "campaign_seconds": [round(s, 3) for s in whole],
+        "bare_seconds": [round(s, 3) for s in bare],
+        "with_steadiness_and_judge_seconds": [round(s, 3) for s in judged],
+        "attempts": attempts,
+        "chunk": chunk,
+    }
+
+
+def bare_passes(campaign: Campaign, backward: int, forward: int, chunk: int) -> None:
+    """As many images through the networks as a campaign has sent: some forward and backward, some forward alone."""
+    labels = torch.zeros(chunk, dtype=torch.long)
+    latents = campaign.generator.sample(labels, torch.Generator().manual_seed(0))
+    for _ in range(-(-backward // chunk)):
+        z = latents.clone().requires_grad_()
+        torch.autograd.grad(campaign.classifier(campaign.generator.decode(z, labels)).sum(), z)
+    with torch.inference_mode():
+        for _ in range(-(-forward // chunk)):
+            campaign.classifier(campaign.generator.decode(latents, labels))
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("part", choices=["origins", "counts", "overhead"])
+    arguments.add_argument("--attempts", type=int, default=200)
+    arguments.add_argument("--published", type=int, default=25, help="origins of the published loop")
+    chosen = arguments.parse_args()
+    if chosen.part == "overhead":
+        figures = overhead(chosen.attempts)
+    else:
+        part = origins_per_second if chosen.part == "origins" else counts_per_minute
+        figures = part(chosen.attempts, chosen.published)
+    write(f"gradient_speed_{chosen.part}", figures)
+
+
+if __name__ == "__main__":
+    main()

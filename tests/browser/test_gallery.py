@@ -1,0 +1,173 @@
+"""Failures to look at: enlarged, selected, sorted, labelled on the spot, side by side; by mouse and by keyboard."""
+
+import io
+import json
+import re
+import zipfile
+
+import pytest
+from playwright.sync_api import expect
+
+from foible.store import open_run
+from foible.store.answers import read_answers
+from foible.store.layout import Layout
+
+from .conftest import in_all_looks
+
+
+@pytest.mark.parametrize(("name", "look"), [("digits", "pixelated"), ("photos", "auto")])
+def test_failures_are_enlarged_selected_labelled_and_taken_away(person, bench, name, look):
+    run = open_run(bench.runs / name)
+    lines = run.index()
+    page = person()
+    page.goto(f"/runs/{name}/findings")
+    expect(page.locator(".card")).to_have_count(len(lines))
+    assert page.locator(".card img").first.evaluate("i => getComputedStyle(i).imageRendering") == look
+    page.get_by_role("button", name="Small").click()
+    assert page.locator(".card img").first.evaluate("i => i.clientWidth <= i.naturalWidth")
+    page.get_by_role("button", name="Smooth").click()
+    first = page.locator(".card").first
+    key = first.get_attribute("data-finding")
+    first.locator(".open").click()
+    large = page.locator("#large")
+    expect(large).to_be_visible()
+    assert large.locator("img").first.bounding_box()["width"] > first.locator("img").first.bounding_box()["width"]
+    in_all_looks(page)
+    large.get_by_text("Say what you see").click()
+    large.get_by_label("Your name").fill("Spot")
+    large.locator("[data-say='-1']").click()
+    expect(large.locator(".said")).to_have_text("Noted: not recognisable.")
+    [answer] = read_answers(Layout(bench.runs / name)).by_person["Spot"].items()
+    assert (str(answer[0]), answer[1]) == (key, -1)
+    with page.expect_download() as download:
+        large.get_by_role("link", name="Download").click()
+    assert download.value.path().read_bytes()[:4] == b"\x89PNG"
+    page.keyboard.press("ArrowRight")
+    second = page.locator(".card").nth(1)
+    expect(large.locator("[data-page]")).to_have_attribute(
+        "href", re.compile(f"/findings/{second.get_attribute('data-finding')}")
+    )
+    page.keyboard.press("Escape")
+    expect(large).to_be_hidden()
+    for card in (first, second):
+        card.get_by_role("checkbox").check()
+    expect(page.locator("#how-many")).to_have_text("2 selected")
+    page.locator("#export-selected").click()
+    expect(page.locator(".notice")).to_contain_text(f"2 of {len(lines)} failures")
+    with page.expect_download() as download:
+        page.locator("[data-file='findings.zip']").click()
+    with zipfile.ZipFile(download.value.path()) as archive:
+        assert sum(n.endswith("_origin.png") for n in archive.namelist()) == 2
+    page.goto(f"/runs/{name}/findings?order=sure")
+    sure = run.confidences()
+    shown = page.locator(".card").evaluate_all("cards => cards.map(card => card.dataset.finding)")
+    assert shown == [str(k) for k in sorted(sure, key=lambda k: -sure[k])]
+    page.get_by_role("link", name="does not count").click()
+    expect(page.locator(".badge.yes")).to_have_count(0)
+
+
+def test_filters_and_the_confusion_map_agree_with_the_store(person, bench):
+    lines = open_run(bench.runs / "toy-wide").index()
+    page = person()
+    page.goto("/runs/toy-wide/findings")
+    cell = page.locator(".matrix a").first
+    title = cell.get_attribute("title")
+    count = int(title.rsplit(": ", 1)[1])
+    cell.click()
+    expect(page.locator("#found")).to_contain_text(f"{count} of {len(lines)} failures shown")
+    expect(page.locator(".card")).to_have_count(count)
+    for heading in page.locator(".card h3").all_inner_texts():
+        assert heading == title.rsplit(": ", 1)[0]
+    page.get_by_role("link", name="Show all").click()
+    page.locator("[name=most]").fill("100")
+    page.get_by_role("button", name="Filter").click()
+    few = sum(f.evaluations <= 100 for f in lines)
+    expect(page.locator("#found")).to_contain_text(f"{few} of {len(lines)} failures shown")
+    page.goto("/runs/toy-wide/findings?least=99999999")
+    expect(page.locator("main")).to_contain_text("No failure passes these filters")
+
+
+def test_one_failure_with_its_way_and_its_command_by_keyboard(person, bench):
+    run = open_run(bench.runs / "toy-wide")
+    finding = next(run.findings())
+    page = person()
+    page.goto("/runs/toy-wide/findings")
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    focused = page.evaluate(
+        "(n => [n.closest('main') !== null, getComputedStyle(n).outlineStyle])(document.activeElement)"
+    )
+    assert focused == [True, "solid"], "the skip link leads into the page, and the outline is drawn"
+    page.locator(f".card[data-finding='{finding.key}'] h3 a").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_contain_text(
+        f"{run.classes[finding.label]} taken for {run.classes[finding.predicted]}"
+    )
+    picture = page.locator(".large img").first
+    assert picture.evaluate("i => getComputedStyle(i).imageRendering") == "pixelated"
+    assert picture.evaluate("i => i.clientWidth > 10 * i.naturalWidth")
+    expect(page.locator("pre")).to_contain_text(f" {finding.key}")
+    slider, text = page.locator("#way-step"), page.locator("#way-text")
+    expect(slider).to_be_enabled()
+    expect(text).to_contain_text(f"0 % of the way: taken for {run.classes[finding.label]}")
+    before = page.locator("#way-picture").evaluate("c => c.toDataURL()")
+    slider.press("End")
+    expect(text).to_contain_text(f"100 % of the way: taken for {run.classes[finding.predicted]}")
+    assert page.locator("#way-picture").evaluate("c => c.toDataURL()") != before
+    slider.blur()
+    first_address = page.url
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".pages")).to_contain_text("2 of")
+    page.wait_for_load_state("load")  # the page listens to keys from then on
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_url(first_address)
+
+
+def test_runs_side_by_side_in_pictures(person, bench):
+    page = person()
+    page.goto("/compare")
+    expect(page.locator("main")).to_contain_text("Tick at least two runs")
+    page.get_by_label("toy-wide").check()
+    page.get_by_label("toy-narrow").check()
+    page.get_by_role("button", name="Compare").click()
+    expect(page.locator(".columns thead")).to_contain_text("toy-wide")
+    expect(page.locator("main")).to_contain_text("shared starting images")
+    expect(page.locator(".chart polyline")).to_have_count(2)
+    one = page.locator(".one").first
+    expect(one.locator("img")).to_have_count(3)
+    attempt = int(one.get_attribute("data-attempt"))
+    for name in ("toy-wide", "toy-narrow"):
+        finding = open_run(bench.runs / name).finding(attempt)
+        expect(one.locator(f"a[href^='/runs/{name}/']")).to_have_attribute(
+            "href", f"/runs/{name}/findings/{finding.key}"
+        )
+    page.set_viewport_size({"width": 400, "height": 860})
+    boxes = [cell.bounding_box() for cell in page.locator(".columns tbody tr").nth(3).locator("td").all()]
+    assert len(boxes) == 2 and all(b["x"] >= 0 and b["x"] + b["width"] <= 400 for b in boxes), "both are in sight"
+
+
+def test_exports_hold_what_the_run_holds(person, bench):
+    run = open_run(bench.runs / "toy-wide")
+    findings = list(run.findings())
+    page = person()
+    page.goto("/runs/toy-wide/export")
+
+    def fetched(file):
+        with page.expect_download() as download:
+            page.locator(f"[data-file='{file}']").click()
+        return download.value.path().read_bytes()
+
+    with zipfile.ZipFile(io.BytesIO(fetched("findings.zip"))) as archive:
+        names = archive.namelist()
+        assert archive.testzip() is None
+        assert sum(n.endswith("_origin.png") for n in names) == len(findings)
+        assert all(re.search(r"_expected-\w+_predicted-\w+_evaluations-\d+", n) for n in names if n.endswith(".png"))
+        assert {"findings.csv", "manifest.json"} <= set(names)
+    with zipfile.ZipFile(io.BytesIO(fetched("tree.zip"))) as archive:
+        images = [n for n in archive.namelist() if n.endswith(".png")]
+        assert len(images) == len(findings) and {n.split("/")[0] for n in images} <= set(run.classes)
+    assert json.loads(fetched("summary.json"))["metrics"]["confirmed"] == len(findings)
+    assert b"run report" in fetched("report.html")
+    assert b'name = "toy-wide"' in fetched("recipe.toml")

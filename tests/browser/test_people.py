@@ -1,0 +1,59 @@
+"""People look at failures: blinded, by keyboard, with undo and skip; and how far they agree."""
+
+from playwright.sync_api import expect
+
+from foible.store import open_run
+from foible.store.answers import read_answers
+from foible.store.layout import Layout
+
+from .conftest import in_all_looks
+
+
+def test_two_people_judge_with_the_keyboard_and_see_how_far_they_agree(person, bench):
+    layout = Layout(bench.runs / "toy-narrow")
+    total = len(open_run(layout.folder).index())
+    for name, keys in (("first", "1"), ("second", "1x")):
+        page = person()
+        page.goto("/runs/toy-narrow/people")
+        page.get_by_label("Your name").fill(name)
+        page.get_by_role("button", name="Begin").click()
+        expect(page.locator("#count")).to_have_text(f"1 of {total}")
+        if name == "first":
+            page.keyboard.press("2")
+            page.keyboard.press("Backspace")
+            expect(page.locator("#count")).to_have_text(f"1 of {total}")
+            page.keyboard.press("ArrowRight")  # skipped
+            expect(page.locator("#count")).to_have_text(f"2 of {total}")
+        for k in range(total - (name == "first")):
+            page.keyboard.press(keys[k % len(keys)])
+        expect(page.locator("#done")).to_be_visible()
+        if name == "first":
+            page.get_by_role("button", name="Look again at the 1 you skipped").click()
+            page.keyboard.press(keys[0])
+            expect(page.locator("#done")).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    page.goto("/runs/toy-narrow/people/results")
+    expect(page.locator("#board")).to_contain_text(f"first and second, {total} shared images")
+    expect(page.locator("#board")).to_contain_text("kappa")
+    answers = read_answers(layout)
+    assert set(answers.by_person["first"].values()) == {0} and len(answers.by_person["second"]) == total
+    page.goto("/runs/toy-narrow/findings?valid=yes")
+    expect(page.locator(".card").first).to_be_visible()
+
+
+def test_photographs_are_shown_at_their_own_size_and_nothing_says_what_is_expected(person, bench):
+    run = open_run(bench.runs / "photos")
+    page = person(color_scheme="dark")
+    page.set_viewport_size({"width": 400, "height": 860})
+    page.goto("/runs/photos/people")
+    page.get_by_label("Your name").fill("Eve")
+    page.get_by_role("button", name="Begin").click()
+    expect(page.locator("#choices button").first).to_be_visible()
+    page.wait_for_function("document.getElementById('natural').naturalWidth > 0")
+    assert page.locator("#natural").evaluate("i => [i.clientWidth, i.naturalWidth]") == [32, 32]
+    assert page.locator("#picture").evaluate("i => getComputedStyle(i).imageRendering") == "auto"
+    in_all_looks(page)
+    shown = page.locator("main").inner_text()
+    assert "taken for" not in shown and "expected" not in shown
+    said = page.evaluate("fetch('/runs/photos/people/questions?person=Eve').then(answer => answer.json())")
+    assert len(said["items"]) == len(run.index()) and not said["answers"]
