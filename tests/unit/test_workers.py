@@ -13,7 +13,6 @@ from foible.campaign.events import Ended, Found, Round, Saved, Shard
 from foible.campaign.spec import EngineTable
 from foible.campaign.trust import must_be_equal, wishes
 from foible.campaign.workers import computing_with, threads_of
-from foible.classifiers.adapting.conventions import Undecided
 from foible.cli.options import recipe_changes
 from foible.errors import FoibleError, MissingExtra, ModelError, RecipeError
 from foible.testing.runs import Story, write_run
@@ -88,7 +87,7 @@ def test_rounds_of_all_workers_are_one():
 
 
 def test_errors_survive_the_way_between_processes():
-    for error in (RecipeError("a", "b"), MissingExtra("ray", "ray", "this"), Undecided([])):
+    for error in (RecipeError("a", "b"), MissingExtra("ray", "ray", "this")):
         copy = pickle.loads(pickle.dumps(error))
         assert type(copy) is type(error) and (copy.message, copy.hint) == (error.message, error.hint)
         assert isinstance(copy, FoibleError) and vars(copy) == vars(error)
