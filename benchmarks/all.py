@@ -17,6 +17,8 @@ SCRIPTS = [
     ["workers.py"],
     ["coverage_speed.py"],
     ["coverage_pass.py"],
+    ["coverage_surrogates.py"],
+    ["coverage_generate.py"],
 ]
 
 for script in SCRIPTS:

@@ -22,6 +22,8 @@ import torch
 
 import foible
 from foible.benchmark import load_matrix
+from foible.campaign.assemble import make_validator
+from foible.campaign.spec import Part
 from foible.classifiers.scopes import scope_of
 from foible.coverage import Batch, Criterion
 from foible.coverage.batch import read
@@ -63,7 +65,7 @@ def main() -> None:
         if noted.is_file() or (claim.is_file() and time.time() - claim.stat().st_mtime < HELD):
             continue  # done, or another process is at it
         claim.touch()
-        run = foible.run(cell.recipe, told.folder / cell.name)
+        run = foible.run(cell.recipe, told.folder / cell.name, **live(cell.recipe))
         noted.write_text(json.dumps(figures(run), indent=1))
 
 
@@ -83,13 +85,37 @@ def figures(run: Run) -> dict[str, Any]:
         "found": [o.status is Status.FOUND for o in outcomes],
         "evaluations": [o.evaluations for o in outcomes],
         "pairs": len({(f.attempt, label) for f, label in zip(findings, wrong, strict=True)}),
-        "valid and kept": sum(everyone_accepts(f.verdicts) for f in findings),
+        "valid and kept": kept(recipe["domain"], failures, torch.tensor([f.label for f in findings])),
         "l2": [round(float(m.norm()), 4) for m in moved],
         "linf": [round(float(m.abs().max()), 4) for m in moved],
         "wrong labels": wrong,
         "coverage of origins": alone,
         "coverage with failures": both,
     }
+
+
+def live(recipe: Any) -> dict[str, Any]:
+    """The models of a recipe, loaded once for all runs of a process."""
+    others = {role: model(part.use, recipe.domain) for role, part in recipe.classifiers.items()}
+    return {"classifier": model(recipe.classifier.use, recipe.domain), "classifiers": others}
+
+
+@cache
+def model(name: str, domain: str) -> Any:
+    """A classifier of the zoo."""
+    return resolve("classifiers", name, {}, load_domain(domain)).model
+
+
+@cache
+def judge(domain: str) -> Any:
+    """Who says whether a failure is valid and keeps its label."""
+    about = load_domain(domain)
+    return make_validator(Part(use="judge"), about, real_images(about))
+
+
+def kept(domain: str, images: torch.Tensor, labels: torch.Tensor) -> int:
+    """How many failures the judge calls valid with their label kept."""
+    return sum(everyone_accepts(said) for said in judge(domain)(images, labels)) if len(images) else 0
 
 
 def wrong_label(finding: Any) -> int:
@@ -100,18 +126,18 @@ def wrong_label(finding: Any) -> int:
 
 
 @cache
-def scored(model: str, domain: str) -> tuple[Any, dict[str, Criterion]]:
+def scored(name: str, domain: str) -> tuple[Any, dict[str, Criterion]]:
     """A classifier and all criteria on a profile of 2,000 training images."""
     ordinary = ordinary_suites(load_domain(domain), None, 2_000)
-    classifier = resolve("classifiers", model, {}, load_domain(domain)).model
+    classifier = model(name, domain)
     scope = scope_of(classifier, next(ordinary.profile.parts()).images[:2])
     return classifier, criteria_of(profiled(classifier, ordinary.profile, scope, "study")).chosen
 
 
 @torch.no_grad()
-def covered(model: str, domain: str, origins: torch.Tensor, failures: torch.Tensor) -> tuple[dict[str, float], ...]:
+def covered(name: str, domain: str, origins: torch.Tensor, failures: torch.Tensor) -> tuple[dict[str, float], ...]:
     """The value of every criterion for origins alone, and with failures."""
-    classifier, criteria = scored(model, domain)
+    classifier, criteria = scored(name, domain)
 
     def batch(images: torch.Tensor) -> Batch:
         scope = next(iter(criteria.values())).profile.scope

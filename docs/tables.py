@@ -44,6 +44,7 @@ def filled(page: str) -> str:
         "judge": lambda: markdown(_summary_of_judge(own)),
         "people": _people,
         "gradients": lambda: markdown(_gradients()),
+        "gradients judged": lambda: markdown(_gradients_judged()),
         "gradient speed": lambda: markdown(_gradient_speed()),
         "reference recipe": lambda: markdown(_recipe_keys()),
         **{f"reference {heading}": partial(_components, heading) for heading in REFERENCE},
@@ -185,26 +186,25 @@ def _results(name: str) -> dict[str, Any]:
 
 
 def _gradients() -> list[tuple[str, ...]]:
-    """What each search spent on what it found, generator by generator."""
-    rows = [
-        ("generator", "search", "origins failed", "evaluations per failure", "steady", "count", "per one that counts")
-    ]
+    """What each search spent on the failures that it found, generator by generator; nobody judged them."""
+    rows = [("generator", "search", "origins failed", "evaluations per failure", "steady")]
     for generator, searches in _results("gradient_searches").get("figures", {}).items():
         for name, row in searches.items():
-            judged = row["counts"] is not None
-            counted = f"{row['origins_that_count']} origins" if judged else "not judged"
+            found, steady = f"{row['confirmed']} of {row['accepted']}", "{} of {}".format(*row["steady"])
+            rows.append((f"`{generator}`", name, found, f"{row['evaluations_per_failure']:,}", steady))
+    return rows
+
+
+def _gradients_judged() -> list[tuple[str, ...]]:
+    """What each search spent on failures that count."""
+    rows = [
+        ("generator", "search", "origins", "failed", "steady", "ended with one that counts", "evaluations per such")
+    ]
+    for generator, searches in _results("gradient_searches_judged").get("figures", {}).items():
+        for name, row in searches.items():
             each = row["evaluations_per_failure_that_counts"]
-            rows.append(
-                (
-                    f"`{generator}`",
-                    name,
-                    f"{row['confirmed']} of {row['accepted']}",
-                    f"{row['evaluations_per_failure']:,}",
-                    f"{row['steady'][0]} of {row['steady'][1]}",
-                    counted,
-                    f"{each:,}" if each else "-",
-                )
-            )
+            facts = (row["accepted"], row["confirmed"], row["steady"][0], row["origins_that_count"])
+            rows.append((f"`{generator}`", name, *map(str, facts), f"{each:,}" if each else "none"))
     return rows
 
 

@@ -29,6 +29,8 @@ LOOKS = {f"{width}-{scheme}": (width, scheme) for width in (1280, 400) for schem
 PATIENCE = 3_600_000  # milliseconds: pictures may be taken on a machine that is busy with other things
 TALLEST = 2300  # pixels kept of a page in the documentation
 COLOURS = 128
+DRAWN = """() => Promise.all([...document.images].filter(image => image.checkVisibility()).map(image => {
+  image.loading = "eager"; return image.decode().catch(() => null); }))"""
 EXTRA = (("setup", "400-dark"), ("failures", "1280-dark"), ("watch", "400-light"), ("compare", "400-dark"))
 
 
@@ -49,7 +51,7 @@ def measured(page: Page) -> None:
 def uploaded(model: Path) -> Callable[[Page], None]:
     def prepare(page: Page) -> None:
         page.locator("#file").set_input_files(model)
-        page.get_by_text("Recognised").wait_for()
+        page.locator("#recognised", has_text="Recognised").wait_for()
         page.get_by_text("How it wants its images").click()
         page.get_by_label("Value range").fill("0,1")
         page.get_by_text("(as you say)").first.wait_for()
@@ -116,9 +118,10 @@ def ask_the_rest(page: Page, runs: Path) -> None:
             packed.write(runs / "demo" / finding.image, f"{finding.label}/{finding.key}.png")
     for question in ("judging", "coverage"):
         page.goto(f"/ask/{question}?domain=mnist")
-        if question == "judging":
-            page.locator("#file-images").set_input_files(archive)
-            page.get_by_text("is here.").wait_for()
+        page.locator("#file-images").set_input_files(archive)
+        page.get_by_text("is here.").wait_for()
+        if question == "coverage":
+            page.locator("#f-classifier").select_option("mnist-lenet5")
         page.locator("button.primary").click()
         page.wait_for_url("**/studies/*")
         answered(page)
@@ -151,7 +154,7 @@ def shots(runs: Path, model: Path) -> list[Shot]:
         Shot("compare", "/compare?run=demo&run=unsteady"),
         Shot("people", "/runs/photos/people", asked),
         Shot("judging", "/studies/my-digits-judged", answered),
-        Shot("coverage", "/studies/mnist-deepconv-coverage", answered),
+        Shot("coverage", "/studies/mnist-lenet5-coverage", answered),
         Shot("export", "/runs/demo/export"),
         Shot("watch", "/runs/going", watched),
     ]
@@ -160,7 +163,7 @@ def shots(runs: Path, model: Path) -> list[Shot]:
 def take(page: Page, shot: Shot, tallest: int | None = None) -> bytes:
     page.goto(shot.path)
     shot.prepare(page)
-    page.wait_for_function("[...document.images].every(image => image.complete)")
+    page.evaluate(DRAWN)
     picture = page.locator(shot.part).screenshot() if shot.part else page.screenshot(full_page=True)
     return small(picture, tallest) if tallest else picture
 
@@ -199,7 +202,7 @@ def main() -> None:
         try:
             shutil.rmtree(runs / "going", ignore_errors=True)
             shutil.rmtree(runs / "my-digits-judged", ignore_errors=True)
-            shutil.rmtree(runs / "mnist-deepconv-coverage", ignore_errors=True)
+            shutil.rmtree(runs / "mnist-lenet5-coverage", ignore_errors=True)
             ask_the_rest(sit_down("1280-light"), runs)
             start_long_run(sit_down("1280-light"))
             for shot in [*shots(runs, model), *(OTHERS if chosen.looks else [])]:

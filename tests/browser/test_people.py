@@ -49,7 +49,7 @@ def test_photographs_are_shown_at_their_own_size_and_nothing_says_what_is_expect
     page.get_by_label("Your name").fill("Eve")
     page.get_by_role("button", name="Begin").click()
     expect(page.locator("#choices button").first).to_be_visible()
-    page.wait_for_function("document.getElementById('natural').naturalWidth > 0")
+    expect(page.locator("#natural")).to_have_js_property("naturalWidth", 32)
     assert page.locator("#natural").evaluate("i => [i.clientWidth, i.naturalWidth]") == [32, 32]
     assert page.locator("#picture").evaluate("i => getComputedStyle(i).imageRendering") == "auto"
     in_all_looks(page)

@@ -112,7 +112,6 @@ ROWS = {
         "generator": "pixels",
         "wave": 5,
     },
-    "pgd, on pixels": {"search": {"use": "pgd", "radius": 0.5, "norm": "linf"}, "generator": "pixels"},
     "random beside a population": {
         "search": {"use": "random", "starts": 3, "batch": 6, "extent": 0.1},
         "objective": part("Divergence"),

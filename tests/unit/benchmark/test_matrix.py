@@ -11,7 +11,7 @@ def names(matrix):
 
 
 def test_the_benchmarks_that_come_with_foible_are_sound():
-    assert matrix_names() == ["gift", "models", "searches"]
+    assert {"gift", "models", "searches"} <= set(matrix_names())
     assert len(load_matrix("gift").cells) == 54
     assert names(load_matrix("searches")) == [
         f"searches-{name}" for name in ("genetic", "random", "descent", "transfer")

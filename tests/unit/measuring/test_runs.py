@@ -10,21 +10,23 @@ from foible.errors import DataError, RecipeError
 from foible.measuring.command import Request, measure
 from foible.measuring.runs import aims_text
 from foible.testing import toys
-from foible.testing.toys import toy_recipe
+from foible.testing.toys import toy_recipe, write_toy_images
 
 MODEL = f"{Path(toys.__file__)}:ToyClassifier"
 
 
-@pytest.fixture
-def guided(toy_images, tmp_path):
+@pytest.fixture(scope="module")
+def guided(tmp_path_factory):
     """Two runs, one of them guided by coverage."""
+    folder = tmp_path_factory.mktemp("runs")
+    toy_images = write_toy_images(folder / "toys")
     plain = {"baseline": {"attempts": 0}, "validators": [], "generator": "pixels"}
     for name, weight in (("guided", 1.0), ("plain", 0.0)):
         search = {"use": "dlfuzz", "radius": 3.0, "criterion": "nbc", "weight": weight}
         objective = {"use": "covering", "pull": "next", "criterion": "nbc", "patience": 1, "tries": 1}
         recipe = toy_recipe(toy_images, **plain, name=name, search=search, objective=objective)
-        assert sum(1 for _ in foible.run(recipe, tmp_path / name).findings())
-    return toy_images, [tmp_path / "guided", tmp_path / "plain"]
+        assert sum(1 for _ in foible.run(recipe, folder / name).findings())
+    return toy_images, [folder / "guided", folder / "plain"]
 
 
 def test_every_run_is_scored_under_every_criterion(guided):
