@@ -152,15 +152,14 @@ def load_truth() -> Tensor:
 
 def table(folder: Path, until: float) -> None:  # noqa: ARG001
     """All figures, into results.json."""
-    taken = {
-        (two, level, seed): efforts(open_run(folder / "pair" / f"{two[0]}{two[1]}-{level:g}-{seed}"))[two]
-        for two in PAIRS
-        for level in LEVELS
-        for seed in SEEDS
-    }
+    every = [(two, level, seed) for two in PAIRS for level in LEVELS for seed in SEEDS]
+    places = {case: folder / "pair" / f"{case[0][0]}{case[0][1]}-{case[1]:g}-{case[2]}" for case in every}
+    taken = {c: efforts(open_run(place))[c[0]] for c, place in places.items() if (place / "done").is_file()}
     curves: dict[str, Any] = {}
     for two in PAIRS:
         for seed in SEEDS:
+            if not all((two, level, seed) in taken for level in LEVELS):
+                continue
             limit = usual_effort(taken[two, 0.0, seed])
             shares = [escaped(taken[two, level, seed], limit) for level in LEVELS]
             first, clean = shares[1], shares[0]
