@@ -53,7 +53,7 @@ class Surprise:
     images: int = 2000
     most_units: int = 100
     together: bool = True
-    _known: list[tuple[Tensor, LSA]] = field(default_factory=list, repr=False, compare=False)
+    _known: list[tuple[Tensor, LSA]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     names: ClassVar[tuple[str, ...]] = ("away", "lacks", "surprise")
 
