@@ -62,6 +62,7 @@ def test_sources_are_tried_in_order(tmp_path, monkeypatch):
     folder.mkdir()
     npz(folder / "mnist.npz", np.concatenate([images, images]), np.concatenate([labels, labels]))
     monkeypatch.setattr("foible.domains.sources.CHECKOUT", tmp_path / "nowhere" / "else")
+    monkeypatch.delenv("FOIBLE_DATA", raising=False)
     monkeypatch.chdir(tmp_path / "..")
     assert len(real_images(domain).labels) == 1000, "nothing else is there: the embedded sample"
     assert where_images_are(domain) == "the sample that comes with foible"

@@ -75,15 +75,19 @@ class Dealer:
         del self.under_way[worker]
         self.rounds.pop(worker, None)
 
-    def taken_back(self, worker: Hashable) -> None:
+    def taken_back(self, worker: Hashable, counted: bool = True) -> None:
         """A worker is gone: what it had not ended is dealt again, from where it was saved.
+
+        Args:
+            worker: who.
+            counted: whether its attempts may have been the reason.
 
         Raises:
             ModelError: where the same attempts were lost too often.
         """
         piece = self.under_way.pop(worker)
         self.rounds.pop(worker, None)
-        self.lost.update(piece)
+        self.lost.update(piece if counted else ())
         hopeless = [k for k in piece if self.lost[k] >= LOSSES]
         if hopeless:
             named = ", ".join(map(str, hopeless[:5])) + (", ..." if len(hopeless) > 5 else "")

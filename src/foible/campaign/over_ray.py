@@ -29,6 +29,7 @@ from foible.store.manifest import versions
 
 TELL_SECONDS = 0.2  # between two messages of a worker
 PATIENCE = 600.0  # seconds until somebody must have begun: a cluster may have to start machines first
+REST = 1.0  # seconds until one that was lost is asked again: Ray is starting it anew
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,8 @@ class RayWorkers:
         self.hands: list[Any] = []
         self.order: tuple[Job, str, Any] | None = None
         self.begun = False
+        self.down: dict[int, float] = {}  # who was lost and has not been heard since, and when
+        self.rests: dict[int, float] = {}  # until when they are left alone
 
     def __enter__(self) -> RayWorkers:
         self.mine = not self.ray.is_initialized()
@@ -127,9 +130,11 @@ class RayWorkers:
             while True:
                 if not late:
                     self._deal(dealer, streams, call, job.deadline)
-                if not streams:
+                if not streams and (late or not dealer.todo):
                     break
-                stream = self._next(list(streams))
+                stream = self._next(list(streams), waiting=bool(dealer.todo))
+                if stream is None:
+                    continue
                 hand = streams[stream]
                 try:
                     events = self.ray.get(next(stream))
@@ -141,8 +146,9 @@ class RayWorkers:
                         raise (error.cause if isinstance(error.cause, FoibleError) else error) from None
                     late = True
                 except self.ray.exceptions.RayError:
-                    dealer.taken_back(streams.pop(stream))
+                    self._lost(dealer, streams.pop(stream))
                 else:
+                    self.down.pop(hand, None)
                     yield dealer.heard(hand, events)
         finally:
             for hand in streams.values():  # whoever is still at it: nobody listens any more
@@ -153,15 +159,34 @@ class RayWorkers:
     def _deal(self, dealer: Dealer, streams: dict[Any, int], call: tuple[str, Any, Any], deadline: float) -> None:
         """Give everyone without work a piece."""
         key, order, shared = call
+        now = time.monotonic()
         for number in set(range(len(self.hands))) - set(streams.values()):
-            piece = dealer.deal(number)
+            piece = dealer.deal(number) if self.rests.get(number, 0.0) <= now else None
             if piece is not None:
                 seconds = deadline - time.monotonic()
                 work = self.hands[number].run.options(num_returns="streaming")
                 streams[work.remote(key, [order], piece, shared, seconds)] = number
 
-    def _next(self, streams: list[Any]) -> Any:
-        """The stream of whoever has something to tell."""
+    def _lost(self, dealer: Dealer, number: int) -> None:
+        """One is gone: its piece is dealt again, and it is left alone until Ray has started it anew."""
+        now = time.monotonic()
+        dealer.taken_back(number, counted=number not in self.down)  # one that has not begun again has lost nothing more
+        since = self.down.setdefault(number, now)
+        if now - since > PATIENCE:
+            raise ModelError(
+                f"a worker was lost and has not begun again within {PATIENCE / 60:.0f} minutes",
+                "its models may not load where Ray starts it; what was found is kept, and the same command goes on",
+            )
+        self.rests[number] = now + REST
+
+    def _next(self, streams: list[Any], waiting: bool) -> Any:
+        """The stream of whoever has something to tell; None where nobody has, and somebody may be asked again."""
+        if not streams:  # all that are left were lost, and rest
+            time.sleep(REST / 4)
+            return None
+        if waiting and self.begun:
+            ready, _ = self.ray.wait(streams, num_returns=1, timeout=REST)
+            return ready[0] if ready else None
         ready, _ = self.ray.wait(streams, num_returns=1, timeout=None if self.begun else PATIENCE)
         if not ready:
             raise RecipeError(

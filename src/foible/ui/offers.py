@@ -121,7 +121,9 @@ def make_offers(
 
 def _own_domain(name: str) -> DomainChoice:
     domain = load_domain(name)
-    return DomainChoice(domain.name, str(Path(name).resolve()) if Path(name).exists() else name, domain)
+    path = Path(name)
+    own = path.exists() and name not in domain_names()
+    return DomainChoice(domain.name, str(path.resolve()) if own else name, domain)
 
 
 def _own_generator(path: Path, domains: Sequence[str]) -> ModelChoice:
