@@ -65,7 +65,7 @@ class Probing:
 
     async def look(self, recipe: Recipe, visitor: Hashable, left: Left) -> Probe | None:
         """What a look finds out; None when the visitor left, or asked for another look, before it was over."""
-        told = await self._ask("look", recipe.model_dump_json(), visitor, left)
+        told = await self._ask("look", recipe.model_dump_json(exclude_unset=True), visitor, left)
         if told is None or isinstance(told, Line):
             return Probe((told,), None) if told else None
         return Probe(tuple(Line(**line) for line in told["lines"]), told["rate"], tuple(told["asks"]))
