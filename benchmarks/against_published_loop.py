@@ -35,7 +35,7 @@ def main() -> None:
         begin = time.perf_counter()
         run(campaign, Path(folder) / "run")
         ours = time.perf_counter() - begin
-        outcomes = [o for o in open_run(Path(folder) / "run").outcomes() if o.status is not Status.REJECTED]
+        outcomes = [o for o in open_run(Path(folder) / "run").outcomes() if o.accepted]
     generator, classifier = as_published(campaign.generator.network), as_published(campaign.classifier.network.module)
     origins = origin_latents(campaign, generator, outcomes)
     begin, published = time.perf_counter(), []

@@ -15,8 +15,8 @@ import numpy as np
 
 import foible
 from foible.metrics import estimate, rate, vargha_delaney
+from foible.records import Finding
 from foible.store import Run, open_run
-from foible.types import Finding, Status
 from measure import write
 
 MODELS = {"mnist": ("mnist-vae", "mnist-deepconv"), "fashion": ("fashion-vae", "fashion-vgg")}
@@ -50,7 +50,7 @@ def figures(run: Run, origins: int) -> dict[str, Any]:
     """Figures over the first so many accepted origins; of a run that goes on, those before the first unfinished attempt."""
     outcomes = list(run.outcomes())
     whole = [o for k, o in enumerate(outcomes) if o.attempt == k]  # searches that take long end out of order
-    ended = [o for o in whole if o.status is not Status.REJECTED][:origins]
+    ended = [o for o in whole if o.accepted][:origins]
     found = {f.attempt: f for f in run.findings()}
     mine = [found[o.attempt] for o in ended if o.attempt in found]
     rng = np.random.default_rng(0)

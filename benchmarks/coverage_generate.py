@@ -110,7 +110,7 @@ def recipe(origins: int) -> dict[str, Any]:
 def ours(campaign: Any) -> dict[str, int]:
     folder = Path(tempfile.mkdtemp()) / "run"
     run(campaign, folder)
-    outcomes = [o for o in open_run(folder).outcomes() if o.status is not Status.REJECTED]
+    outcomes = [o for o in open_run(folder).outcomes() if o.accepted]
     shutil.rmtree(folder.parent)
     found = sum(o.status is Status.FOUND for o in outcomes)
     return {"found": found, "kept": found, "tried": len(outcomes), "steps": sum(o.rounds for o in outcomes)}

@@ -33,8 +33,9 @@ from foible.measuring.suites import ordinary_suites
 from foible.metrics.corrections import holm
 from foible.metrics.mcnemar import exact_mcnemar
 from foible.metrics.resampling import estimate
+from foible.records import everyone_accepts
 from foible.store import Run
-from foible.types import TESTED, Status, everyone_accepts
+from foible.types import TESTED, Status
 from foible.zoo import resolve
 from measure import write
 
@@ -72,7 +73,7 @@ def main() -> None:
 def figures(run: Run) -> dict[str, Any]:
     """What became of each origin, and what origins and failures cover."""
     recipe = run.manifest.recipe
-    outcomes = [o for o in run.outcomes() if o.status is not Status.REJECTED]
+    outcomes = [o for o in run.outcomes() if o.accepted]
     findings = list(run.findings())
     data = real_images(load_domain(recipe["domain"]))
     origins = data.images(torch.tensor([int(o.source.rpartition("#")[2]) for o in outcomes]))

@@ -30,9 +30,10 @@ from foible.campaign.steadiness import steadiness
 from foible.campaign.steer import counting
 from foible.images import rounded
 from foible.objectives.margin import margin
+from foible.records import Outcome
 from foible.searches.extent import initial_step
 from foible.store import open_run
-from foible.types import Outcome, Status
+from foible.types import Status
 from measure import write
 from published_loop import Searched, search_one_seed
 
@@ -72,7 +73,7 @@ def timed(campaign: Campaign) -> tuple[Taken, list[Outcome], int]:
         with tempfile.TemporaryDirectory() as folder:
             times.append(taken(lambda folder=folder: run(campaign, Path(folder) / "run")))
             opened = open_run(Path(folder) / "run")
-            outcomes = [o for o in opened.outcomes() if o.status is not Status.REJECTED]
+            outcomes = [o for o in opened.outcomes() if o.accepted]
             counts = sum(f.counts for f in opened.findings())
         if turn == 0:
             times.clear()

@@ -18,7 +18,7 @@ import torch
 import foible
 from foible.domains import load_domain
 from foible.metrics import rate
-from foible.types import everyone_accepts
+from foible.records import everyone_accepts
 from foible.validators.judge import Judge
 from measure import write
 

@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from foible.domains import load_domain as load_domain
     from foible.errors import FoibleError as FoibleError
     from foible.judging import judge as judge
+    from foible.records import Finding as Finding
     from foible.report import summarise as summarise
     from foible.report import write_page as write_page
     from foible.report.comparison import compare as compare
     from foible.store import Run as Run
     from foible.store import open_run as open_run
-    from foible.types import Finding as Finding
 
 _HOME = {
     "Campaign": "foible.campaign",
-    "Finding": "foible.types",
+    "Finding": "foible.records",
     "FoibleError": "foible.errors",
     "Recipe": "foible.campaign",
     "Run": "foible.store",

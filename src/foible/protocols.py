@@ -3,32 +3,21 @@
 recipe -> check -> starts -> [ ask -> decode -> classify -> score -> tell ] -> confirm -> judge -> store -> report
                                Search  Generator  Classifier  Objective        Oracle     Validator
 
-A part may have *second faces*: more that it can do, in a protocol of its own. The engine asks `isinstance` and nothing else,
-so whatever it may ask of a part is on this page.
+A part may have *second faces*: more that it can do, in a protocol of its own (`faces.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
+from foible.records import Verdict
 from foible.seeding import Streams
-from foible.types import (
-    Capability,
-    Evaluation,
-    Feedback,
-    Images,
-    Latents,
-    LatentSpace,
-    Proposal,
-    Starts,
-    State,
-    Verdict,
-)
+from foible.types import Capability, Evaluation, Feedback, Images, Latents, LatentSpace, Proposal, Starts, State
 
 # ---------------------------------------------------------------------------------------------------------- generators
 
@@ -53,30 +42,6 @@ class Generator(Protocol):
         ...
 
 
-@runtime_checkable
-class Encoder(Protocol):
-    """The second face of a generator that can start from real images.
-
-    One that also makes good images of its own, and for which encoding is dear, says `prefers = "sampled"`.
-    """
-
-    def encode(self, images: Images, labels: Tensor) -> Latents:
-        """The latents from which these images can be made again, nearly."""
-        ...
-
-
-@runtime_checkable
-class Prefers(Protocol):
-    """The second face of a generator that can do both, start from real images and from samples: "real" or "sampled"."""
-
-    prefers: str
-
-
-def prefers_real(generator: object) -> bool:
-    """Whether the origins are real images where nothing else is asked for."""
-    return isinstance(generator, Encoder) and (not isinstance(generator, Prefers) or generator.prefers == "real")
-
-
 # --------------------------------------------------------------------------------------------------------- classifiers
 
 
@@ -90,26 +55,6 @@ class Classifier(Protocol):
     def __call__(self, images: Images) -> Tensor:
         """Logits (N, classes)."""
         ...
-
-
-@runtime_checkable
-class Inspectable(Protocol):
-    """The second face of a classifier whose layers can be watched: logits and activations in one pass, one graph."""
-
-    def layers(self) -> tuple[str, ...]:
-        """The names of what can be recorded."""
-        ...
-
-    def inspect(self, images: Images, layers: Sequence[str]) -> tuple[Tensor, Mapping[str, Tensor]]:
-        """Logits and activations of these layers, in one pass and one graph."""
-        ...
-
-
-@runtime_checkable
-class Batched(Protocol):
-    """A classifier that is paid by the request knows best how many images to send at once."""
-
-    chunk: int | None
 
 
 class Role(NamedTuple):
@@ -146,78 +91,6 @@ class Objective(Protocol):
 
     def __call__(self, evaluation: Evaluation) -> Tensor:
         """Scores (N, len(names)); lower is better. A column whose roles were not asked is NaN."""
-        ...
-
-
-@runtime_checkable
-class Derives(Protocol):
-    """The second face of an objective that looks through roles of its own, made of the recipe's."""
-
-    def derive(self, roles: Mapping[str, Role]) -> Mapping[str, Role]:
-        """The roles to add, by name."""
-        ...
-
-
-@runtime_checkable
-class Notes(Protocol):
-    """The second face of an objective that tells a search more of each candidate than its scores."""
-
-    def note(self, evaluation: Evaluation) -> State:
-        """What to keep of each candidate, one row each; images and activations do not outlive their chunk."""
-        ...
-
-
-@runtime_checkable
-class Remembers(Protocol):
-    """The second face of an objective whose scores depend on what a search has seen: an archive, units aimed at."""
-
-    def begin(self, lanes: Lanes, shared: State) -> State:
-        """What searches that have not asked yet remember; one row per lane."""
-        ...
-
-    def note(self, evaluation: Evaluation) -> State:
-        """What to keep of each candidate, one row each; images and activations do not outlive their chunk."""
-        ...
-
-    def absorb(self, memory: State, lanes: Lanes, proposal: Proposal, feedback: Feedback) -> State:
-        """The memory after a round; `feedback.notes` has what was noted."""
-        ...
-
-
-@runtime_checkable
-class Aims(Protocol):
-    """The second face of an objective that knows below which value of its first column there is a failure."""
-
-    @property
-    def goal(self) -> float:
-        """The value."""
-        ...
-
-
-@runtime_checkable
-class Guides(Protocol):
-    """The second face of an objective that can say which way is better without asking all that it reads."""
-
-    @property
-    def guides(self) -> tuple[str, ...]:
-        """The roles to ask; columns that need others are NaN."""
-        ...
-
-
-@runtime_checkable
-class Shares(Protocol):
-    """The second face of a remembering objective whose memories are shared by a run: units covered so far.
-
-    What is shared is frozen for a wave of attempts and then merged in their order, so that the result does not
-    depend on lanes, workers or interruptions.
-    """
-
-    def start(self, setting: Setting) -> State:
-        """What the first wave shares: profiles fitted on roles and data."""
-        ...
-
-    def merge(self, shared: State, ended: State) -> State:
-        """What the next wave shares; `ended` has the memories of a wave's searches, one row each, in order."""
         ...
 
 
@@ -302,38 +175,6 @@ class Search(Protocol):
         ...
 
 
-@runtime_checkable
-class Populous(Protocol):
-    """The second face of a search that starts from several origins at once."""
-
-    @property
-    def starts(self) -> int:
-        """How many."""
-        ...
-
-
-@runtime_checkable
-class Guided(Protocol):
-    """The second face of a search that follows gradients: of these columns. Each is a backward pass of its own."""
-
-    @property
-    def follows(self) -> tuple[int, ...]:
-        """Positions of the columns."""
-        ...
-
-
-@runtime_checkable
-class Suggests(Protocol):
-    """The second face of a search that works best with certain settings: used where the recipe is silent."""
-
-    def suggests(self, others: Sequence[str]) -> Mapping[str, Any]:
-        """Keys of a recipe with their values, such as objective, ends, keeps; `others` are classifiers of the domain.
-
-        They are installed models that are neither tested nor the judge's: surrogates for whoever needs some.
-        """
-        ...
-
-
 # ---------------------------------------------------------------------------------------------------------- validators
 
 
@@ -347,43 +188,4 @@ class Validator(Protocol):
         ...
 
 
-@runtime_checkable
-class Priced(Protocol):
-    """The second face of a validator: evaluations of a network that one image costs (1 where it says nothing)."""
-
-    cost: int
-
-
 # ------------------------------------------------------------------------------------------- second faces of any model
-
-
-@runtime_checkable
-class Digested(Protocol):
-    """A part that knows what it was made from."""
-
-    digests: Mapping[str, str]
-
-
-@runtime_checkable
-class Movable(Protocol):
-    """A part that can be put on a device."""
-
-    def to(self, device: torch.device) -> Any:
-        """Move it."""
-        ...
-
-
-@runtime_checkable
-class Closable(Protocol):
-    """A part that holds something to let go of: a process, a connection."""
-
-    def close(self) -> None:
-        """Let go."""
-        ...
-
-
-@runtime_checkable
-class Noted(Protocol):
-    """A part with something to tell its user, such as what was guessed about it."""
-
-    notes: Sequence[str]

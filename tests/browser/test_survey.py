@@ -8,12 +8,12 @@ import sys
 import pytest
 from playwright.sync_api import expect
 
+from foible.records import Key
 from foible.store import open_run
 from foible.store.answers import NOTHING, read_answers, read_ratings
 from foible.store.layout import Layout
 from foible.survey import collect, make_survey
 from foible.survey.key import load_keys
-from foible.types import Key
 
 from .conftest import SLOW
 

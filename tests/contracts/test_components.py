@@ -2,8 +2,8 @@
 
 import pytest
 
+from foible.faces import Remembers
 from foible.generators.pixels import Pixels
-from foible.protocols import Remembers
 from foible.registry import BUILT_IN, build
 from foible.testing.contracts import (
     ClassifierContract,

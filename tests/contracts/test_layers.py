@@ -11,8 +11,8 @@ import foible
 
 PACKAGE = Path(foible.__file__).parent
 LAYERS = [
-    {"errors", "types", "digest", "plain"},
-    {"files", "images", "registry", "parameters", "seeding", "batching", "protocols"},
+    {"errors", "types", "records", "digest", "plain"},
+    {"files", "images", "registry", "parameters", "seeding", "batching", "protocols", "faces"},
     {"domains", "sandbox", "metrics", "coverage"},
     {"classifiers"},
     {"generators"},

@@ -16,7 +16,7 @@ from .conftest import foible
 
 OTHER = """
 from foible.testing.toys import ToyClassifier
-from foible.types import Verdict
+from foible.records import Verdict
 
 
 class Other(ToyClassifier):

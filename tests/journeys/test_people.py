@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from foible.records import Key
 from foible.store import open_run
 from foible.store.answers import NOTHING, Answer, add_answers
 from foible.survey.key import load_keys
-from foible.types import Key
 from foible.validators.calibration import Calibration
 from tests.unit.survey_run import write_run
 

@@ -2,9 +2,10 @@
 
 import torch
 
+from foible.records import Finding, Outcome, Verdict
 from foible.store import RunWriter, open_run
 from foible.store.manifest import Manifest, versions
-from foible.types import Arm, Finding, Outcome, Status, Verdict
+from foible.types import Arm, Status
 from tests.by_hand import by_tested, record, save_image
 
 CLASSES = ("left", "middle", "right")

@@ -14,8 +14,8 @@ from foible.differing.selector import measured_selector
 from foible.differing.several import counted
 from foible.differing.variety import variety
 from foible.errors import DataError, RecipeError
+from foible.records import Verdict
 from foible.testing.toys import ToyClassifier
-from foible.types import Verdict
 
 
 def answers(*rows, images=None):

@@ -8,11 +8,11 @@ import zipfile
 import pyarrow.parquet
 import pytest
 
+from foible.records import Key, Verdict
 from foible.store import open_run
 from foible.store.answers import NOTHING, give_answer
 from foible.store.export import folder_names, safe, to_json, to_parquet, to_tree, to_zip
 from foible.store.selection import EVERYTHING, NOBODY, Wanted, counts, passes
-from foible.types import Key, Verdict
 from tests.unit.test_store import RunWriter, manifest, outcome, write_finding  # noqa: F401
 
 YES, NO = Verdict("judge", True, 0.9, "image"), Verdict("judge", False, 0.2, "label")

@@ -9,7 +9,7 @@ import torch
 from foible.errors import DataError, StoreError
 from foible.files import replacing, write_whole
 from foible.images import as_pixels, pixel_digest, png, png_bytes, read_pixels, read_png, rounded
-from foible.types import Verdict, everyone_accepts
+from foible.records import Verdict, everyone_accepts
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):

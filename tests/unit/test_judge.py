@@ -115,7 +115,7 @@ def test_a_class_without_images_is_named(toy_images, tmp_path):
 
 
 COUNTS = '''
-from foible.types import Verdict
+from foible.records import Verdict
 
 
 class Dim:

@@ -8,7 +8,8 @@ import pytest
 
 from foible.metrics import class_pairs, evaluations_per_failure, paired, rate, spread
 from foible.metrics.mcnemar import exact_mcnemar
-from foible.types import Arm, Finding, Outcome, Status
+from foible.records import Finding, Outcome
+from foible.types import Arm, Status
 
 
 def outcome(attempt: int, status: Status, evaluations: int = 0, arm: Arm = Arm.SEARCH) -> Outcome:

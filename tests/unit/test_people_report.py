@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from foible.errors import RecipeError
+from foible.records import Key
 from foible.store.answers import NOTHING, Answer, CheckAnswer, add_answers
 from foible.survey import make_survey
 from foible.survey.recalibrate import balanced_error, best_threshold, cross_validated_error, recalibrated
 from foible.survey.report import people_report
 from foible.survey.text import report_lines
-from foible.types import Key
 from foible.validators.calibration import Calibration, FittedThreshold
 
 from .survey_run import write_run

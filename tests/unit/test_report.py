@@ -17,6 +17,7 @@ from rich.console import Console
 
 from foible.errors import RecipeError
 from foible.metrics import ClassPair
+from foible.records import Finding, Key, Outcome, Verdict
 from foible.report import (
     Summary,
     check_gate,
@@ -35,7 +36,7 @@ from foible.report.wording import count, percent, short_name
 from foible.store import Run, RunWriter, open_run
 from foible.store.answers import NOTHING, Answer, add_answers
 from foible.store.manifest import Manifest
-from foible.types import Arm, Finding, Key, Outcome, Status, Verdict
+from foible.types import Arm, Status
 from tests.by_hand import by_tested, record, save_image
 
 HOSTILE = ("<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "[bold]{{ 7*7 }}", "a & b \x07")

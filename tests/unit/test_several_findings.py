@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from foible.api import run as run_campaign
 from foible.cli.main import app
 from foible.errors import RecipeError, StoreError
+from foible.records import Key
 from foible.report import junit_xml, render_page, summarise
 from foible.store import open_run
 from foible.store.answers import NOTHING, give_answer, read_answers
@@ -17,7 +18,7 @@ from foible.store.export import to_zip
 from foible.survey import collect, make_survey
 from foible.survey.key import load_keys
 from foible.testing.toys import toy_recipe, write_toy_images
-from foible.types import Key, Status
+from foible.types import Status
 
 
 @pytest.fixture(scope="module")

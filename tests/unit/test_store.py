@@ -9,10 +9,11 @@ import torch
 
 from foible.errors import RecipeError, StoreError
 from foible.images import png_bytes, read_png
+from foible.records import Finding, Outcome, Verdict
 from foible.store import RunWriter, open_run
 from foible.store.manifest import Manifest, differences, versions
 from foible.store.repair import repair
-from foible.types import Arm, Finding, Outcome, Status, Verdict
+from foible.types import Arm, Status
 from tests.by_hand import by_tested, record, save_image
 
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from foible.errors import RecipeError
+from foible.records import Key, Verdict
 from foible.store.answers import NOTHING, OTHER, Answers, give_answer, read_answers, read_checks
 from foible.store.layout import Layout
 from foible.store.reader import FindingLine
 from foible.survey import choices, collect, make_survey
 from foible.survey.key import load_keys
 from foible.survey.select import doubt, select, spread_checks
-from foible.types import Key, Verdict
 
 from .survey_run import write_run
 

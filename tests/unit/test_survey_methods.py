@@ -7,13 +7,13 @@ from typer.testing import CliRunner
 
 from foible.cli.main import app
 from foible.errors import RecipeError
+from foible.records import Key
 from foible.store.answers import Rating, add_answers, read_ratings
 from foible.survey import collect, make_survey
 from foible.survey.key import load_keys
 from foible.survey.methods import CONTROL, compare_methods, method_lines
 from foible.survey.report import people_report
 from foible.survey.text import report_lines
-from foible.types import Key
 
 from .survey_run import write_run
 

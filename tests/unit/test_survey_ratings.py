@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from foible.errors import RecipeError
+from foible.records import Key
 from foible.store.answers import CheckAnswer, Rating, add_answers, give_answer, read_answers, read_checks, read_ratings
 from foible.store.layout import Layout
 from foible.survey import collect, make_survey
@@ -16,7 +17,6 @@ from foible.survey.key import SurveyKey, load_keys
 from foible.survey.ratings import ratings_report
 from foible.survey.report import people_report
 from foible.survey.text import report_lines
-from foible.types import Key
 
 from .survey_run import CLASSES, write_run
 

@@ -15,9 +15,10 @@ from foible.campaign.trust import must_be_equal, wishes
 from foible.campaign.workers import computing_with, threads_of
 from foible.cli.options import recipe_changes
 from foible.errors import FoibleError, MissingExtra, ModelError, RecipeError
+from foible.records import Outcome
 from foible.testing.runs import Story, write_run
 from foible.testing.toys import toy_recipe
-from foible.types import Arm, Outcome, Status
+from foible.types import Arm, Status
 
 
 def dealer(attempts=20, workers=2, lanes=8, saved=None):

@@ -14,11 +14,12 @@ from torch import Tensor
 from foible.campaign.assemble import Campaign
 from foible.coverage.batch import in_units
 from foible.errors import DataError
+from foible.faces import Inspectable
 from foible.metrics import Rate, rate
 from foible.objectives.surprise import last_hidden
-from foible.protocols import Inspectable
+from foible.records import Finding
 from foible.store import Run
-from foible.types import Finding, Images
+from foible.types import Images
 
 MOST = 300  # real images of each class
 BATCH = 200

@@ -16,9 +16,9 @@ from pathlib import Path
 import torch
 
 from foible.errors import RecipeError, did_you_mean
+from foible.records import Finding, everyone_accepts
 from foible.store import Run
 from foible.store.layout import inside
-from foible.types import Finding, everyone_accepts
 
 COLUMNS = ("file", "from", "towards", "gap", "p_from", "p_towards", "l1", "l2", "changed", "attempt", "evaluations")
 

@@ -12,8 +12,8 @@ import torch
 
 from foible.campaign.assemble import Campaign
 from foible.campaign.replay import reassembled
+from foible.faces import Closable
 from foible.files import write_whole
-from foible.protocols import Closable
 from foible.store import Run
 
 BATCH = 256

@@ -16,7 +16,8 @@ from torch import Tensor
 
 from foible.domains import RealImages
 from foible.errors import DataError, RecipeError
-from foible.protocols import Classifier, Encoder, Generator
+from foible.faces import Encoder
+from foible.protocols import Classifier, Generator
 
 BATCH = 250
 RIDGE = 1e-3  # of the mean variance, added to the covariance within classes

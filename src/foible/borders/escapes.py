@@ -15,8 +15,8 @@ from statistics import median
 
 from foible.errors import RecipeError
 from foible.metrics.rates import Rate, rate
+from foible.records import Finding
 from foible.store import Run
-from foible.types import Finding
 
 
 @dataclass(frozen=True)

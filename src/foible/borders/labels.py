@@ -23,7 +23,7 @@ from foible.campaign import run as run_campaign
 from foible.campaign.run import Listener
 from foible.domains import Domain, RealImages, load_domain, real_images
 from foible.errors import RecipeError
-from foible.protocols import Closable, Encoder
+from foible.faces import Closable, Encoder
 from foible.store import open_run
 
 LEAN = 0.1  # share of the probability: how far towards the other class is an escape

@@ -16,8 +16,9 @@ from torch import Tensor
 
 from foible.domains import Domain, RealImages
 from foible.errors import DataError, RecipeError
+from foible.faces import Encoder
 from foible.images import read_pixels, to_images
-from foible.protocols import Classifier, Encoder, Generator
+from foible.protocols import Classifier, Generator
 from foible.types import Images
 
 

@@ -8,7 +8,8 @@ import torch
 
 from foible.campaign.assemble import Campaign
 from foible.campaign.evaluate import Evaluator
-from foible.types import TESTED, Finding, Images
+from foible.records import Finding
+from foible.types import TESTED, Images
 
 
 @dataclass(frozen=True)

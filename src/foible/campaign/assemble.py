@@ -18,19 +18,8 @@ from foible.digest import weights_digest
 from foible.domains import Domain, RealImages, load_domain, real_images
 from foible.domains.made import MadeImages
 from foible.errors import DataError, ModelError, RecipeError, did_you_mean
-from foible.protocols import (
-    Classifier,
-    Digested,
-    Generator,
-    Movable,
-    Objective,
-    Oracle,
-    Role,
-    Search,
-    Suggests,
-    Validator,
-    prefers_real,
-)
+from foible.faces import Digested, Movable, Suggests, prefers_real
+from foible.protocols import Classifier, Generator, Objective, Oracle, Role, Search, Validator
 from foible.registry import build, find, singular
 from foible.seeding import Streams
 from foible.types import TESTED, Arm, Budget

@@ -18,8 +18,8 @@ from foible.classifiers.adapting.preprocessing import Preprocessing
 from foible.classifiers.adapting.probe import Line, probe
 from foible.classifiers.adapting.scores import class_order, share_right
 from foible.errors import CheckError
+from foible.faces import Encoder
 from foible.images import worth_a_look
-from foible.protocols import Encoder
 from foible.types import Arm, Images
 
 PROBES, MADE = 200, 64  # real images looked at, and images made

@@ -23,7 +23,8 @@ from foible.campaign.evaluate import Evaluator, Rendered
 from foible.campaign.events import Found
 from foible.campaign.steadiness import steadiness
 from foible.images import png_bytes, read_png
-from foible.types import TESTED, Arm, Finding, Images, Key, Latents, Probabilities, Verdict, everyone_accepts
+from foible.records import Finding, Key, Probabilities, Verdict, everyone_accepts
+from foible.types import TESTED, Arm, Images, Latents
 
 
 @dataclass(frozen=True)

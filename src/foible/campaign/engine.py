@@ -23,8 +23,10 @@ from foible.campaign.events import Ended, Event, Round, Saved, Shard, Shrunk
 from foible.campaign.failing import Failing, failing_rows
 from foible.campaign.starts import StartQueue
 from foible.errors import RecipeError
-from foible.protocols import Lanes, Remembers, Shares
-from foible.types import TESTED, Arm, Feedback, Outcome, Proposal, Starts, State, Status
+from foible.faces import Remembers, Shares
+from foible.protocols import Lanes
+from foible.records import Outcome
+from foible.types import TESTED, Arm, Feedback, Proposal, Starts, State, Status
 
 PATIENCE = 1.0  # seconds that a failure may wait for others to be confirmed with it
 

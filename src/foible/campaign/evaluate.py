@@ -15,8 +15,9 @@ from foible.batching import Chunks, Packing
 from foible.campaign.assemble import Campaign
 from foible.campaign.steer import turned_back, worsened
 from foible.errors import ModelError, RecipeError
+from foible.faces import Encoder, Guided, Guides, Inspectable, Notes
 from foible.images import rounded
-from foible.protocols import Encoder, Guided, Guides, Inspectable, Lanes, Notes
+from foible.protocols import Lanes
 from foible.types import TESTED, Arm, Evaluation, Feedback, Images, Latents, Proposal, Starts, State, Want
 
 BACKWARD = {Want.GRADIENTS, Want.GUIDE}

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from foible.types import Arm, Finding, Outcome, State
+from foible.records import Finding, Outcome
+from foible.types import Arm, State
 
 
 @dataclass(frozen=True)

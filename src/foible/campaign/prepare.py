@@ -20,8 +20,9 @@ from foible.batching import CHUNKS, GRAIN, Packing, fastest_chunk
 from foible.campaign.assemble import Campaign
 from foible.campaign.evaluate import Evaluator
 from foible.campaign.rehearse import candidates_per_round
+from foible.faces import Batched
 from foible.files import write_whole
-from foible.protocols import Batched, Lanes
+from foible.protocols import Lanes
 from foible.store.layout import Layout
 from foible.store.manifest import Manifest, now, read_manifest, versions
 from foible.types import Arm, Proposal, Starts, Want

@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 
 from foible.campaign.assemble import Campaign
-from foible.protocols import Lanes, Populous
+from foible.faces import Populous
+from foible.protocols import Lanes
 from foible.types import Arm, Feedback, Proposal, Starts
 
 

@@ -14,9 +14,10 @@ from foible.campaign.evaluate import Evaluator, Rendered
 from foible.campaign.spec import load_recipe
 from foible.campaign.trust import must_be_the_same, must_be_trusted
 from foible.protocols import Classifier
+from foible.records import Finding, Key
 from foible.store import Run
 from foible.store.pictures import decoded, pictures
-from foible.types import TESTED, Finding, Key
+from foible.types import TESTED
 
 
 @dataclass(frozen=True)

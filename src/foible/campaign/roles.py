@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from foible.errors import RecipeError, did_you_mean
-from foible.protocols import Classifier, Derives, Guided, Inspectable, Objective, Oracle, Role, Search
+from foible.faces import Derives, Guided, Inspectable
+from foible.protocols import Classifier, Objective, Oracle, Role, Search
 from foible.types import Capability
 
 SURROGATE = "surrogate"  # roles whose names begin so stand in for the tested one: their calls are not counted

@@ -22,7 +22,8 @@ from foible.campaign.prepare import prepare
 from foible.campaign.recorder import Listener, Progress, Recorder, Scored
 from foible.campaign.workers import Job, Workers, computing_with, threads_of, workers_of
 from foible.errors import RecipeError
-from foible.protocols import Aims, Setting, Shares
+from foible.faces import Aims, Shares
+from foible.protocols import Setting
 from foible.store import RunWriter
 from foible.types import Arm, State
 

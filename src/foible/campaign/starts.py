@@ -22,10 +22,11 @@ from foible.campaign.assemble import Campaign
 from foible.campaign.evaluate import Evaluator, Rendered
 from foible.campaign.steer import counting
 from foible.errors import DataError, RecipeError
+from foible.faces import Encoder, Populous, prefers_real
 from foible.images import to_bytes, to_images
 from foible.objectives.margin import margin
-from foible.protocols import Encoder, Populous, prefers_real
-from foible.types import TESTED, About, Arm, Latents, Outcome, Starts, Status
+from foible.records import About, Outcome
+from foible.types import TESTED, Arm, Latents, Starts, Status
 
 BATCH = 64  # origins drawn at a time
 

@@ -11,7 +11,8 @@ from torch import Tensor
 from foible.campaign.evaluate import Evaluator, Rendered
 from foible.classifiers.variations import MEASURED, varied
 from foible.objectives.margin import margin
-from foible.types import TESTED, Images, Latents, Verdict
+from foible.records import Verdict
+from foible.types import TESTED, Images, Latents
 
 STEADY = 0.5  # of the harmless variations: a failure that survives at least half of them is steady
 

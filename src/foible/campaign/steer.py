@@ -7,9 +7,11 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from foible.faces import Priced
 from foible.images import rounded
-from foible.protocols import Priced, Validator
-from foible.types import About, Images, State, everyone_accepts
+from foible.protocols import Validator
+from foible.records import About, everyone_accepts
+from foible.types import Images, State
 
 
 def price_of(validators: Sequence[Validator]) -> int:

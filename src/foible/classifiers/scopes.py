@@ -13,7 +13,7 @@ from foible.coverage import Scope
 from foible.coverage.batch import width_of
 from foible.coverage.scope import UNBOUNDED, Unit, Where
 from foible.errors import ModelError
-from foible.protocols import Inspectable
+from foible.faces import Inspectable
 from foible.types import Images
 
 LINEAR = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)

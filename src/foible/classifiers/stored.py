@@ -8,8 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from foible.faces import Inspectable
 from foible.images import rounded
-from foible.protocols import Classifier, Inspectable
+from foible.protocols import Classifier
 from foible.types import Images
 
 

@@ -14,7 +14,8 @@ from torch import Tensor
 from foible.classifiers.scopes import measured_layers, scope_seen
 from foible.coverage import Batch, Scope, read
 from foible.coverage.scope import Unit, Where
-from foible.protocols import Classifier, Inspectable
+from foible.faces import Inspectable
+from foible.protocols import Classifier
 from foible.types import Images
 
 UNITS, LOW, HIGH = "all units", "smallest of each layer", "largest of each layer"

@@ -24,8 +24,8 @@ def replay(
     Reads findings back from their PNG files and classifies them again, or asks another classifier.
     """
     from foible.campaign.replay import replay as replay_run
+    from foible.records import Key
     from foible.store import open_run
-    from foible.types import Key
 
     opened = open_run(run)
     changes: dict[str, object] = {"classifier": classifier} if classifier else {}

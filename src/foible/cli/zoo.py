@@ -93,7 +93,7 @@ def sheet(
     import tomllib
 
     from foible.domains import load_domain, real_images
-    from foible.protocols import prefers_real
+    from foible.faces import prefers_real
     from foible.training.sheet import contact_sheet
     from foible.zoo import load_model
 

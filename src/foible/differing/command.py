@@ -24,8 +24,9 @@ from foible.differing.several import Together, together
 from foible.domains import Domain, RealImages, load_domain, real_images
 from foible.domains.made import MadeImages
 from foible.errors import DataError, RecipeError
+from foible.faces import Closable
 from foible.images import rounded, to_images
-from foible.protocols import Classifier, Closable
+from foible.protocols import Classifier
 from foible.store import open_run
 from foible.types import RIVAL, TESTED, Images
 from foible.zoo import resolve

@@ -17,7 +17,8 @@ from foible.campaign.assemble import make_validator
 from foible.campaign.spec import Part
 from foible.domains import Domain, RealImages
 from foible.protocols import Validator
-from foible.types import Images, everyone_accepts
+from foible.records import everyone_accepts
+from foible.types import Images
 
 PUBLISHED = ("discriminator", "ssim")
 

@@ -15,6 +15,7 @@ from foible.errors import StoreError
 from foible.files import write_whole
 from foible.images import as_pixels
 from foible.metrics import ClassPair
+from foible.records import Finding
 from foible.report.curve import Tick
 from foible.report.gallery import choose, picture_uri
 from foible.report.page import confusion_matrix, environment
@@ -22,7 +23,7 @@ from foible.report.wording import percent
 from foible.store import Run
 from foible.store.pictures import decoded
 from foible.store.pictures import pictures as stored_pictures
-from foible.types import RIVAL, TESTED, Finding
+from foible.types import RIVAL, TESTED
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -13,9 +13,10 @@ import torch
 from torch import Tensor
 
 from foible.protocols import Validator
+from foible.records import Finding, everyone_accepts
 from foible.store import Run
 from foible.store.answers import read_answers
-from foible.types import Finding, Images, everyone_accepts
+from foible.types import Images
 from foible.validators.judge import Judge
 
 UNKNOWN = -1

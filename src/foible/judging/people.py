@@ -10,10 +10,10 @@ import torch
 from foible.domains import Domain, load_domain
 from foible.errors import RecipeError
 from foible.judging.refit import UNKNOWN, Answered, Line, Refit, doubt, fittable, refit
+from foible.records import Key
 from foible.store import Run
 from foible.store.answers import Answers, read_answers
 from foible.survey.recalibrate import FEWEST
-from foible.types import Key
 from foible.validators.calibration import Calibration, FittedThreshold, FittedWeights
 from foible.validators.evidence import Evidence, columns
 from foible.validators.judge import Judge

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foible.metrics.rates import CONFIDENCE
-from foible.types import Outcome, Status
+from foible.records import Outcome
+from foible.types import Status
 
 
 @dataclass(frozen=True)

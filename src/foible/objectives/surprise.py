@@ -30,7 +30,8 @@ from foible.coverage.batch import from_values, width_of
 from foible.coverage.likelihood import LSA
 from foible.coverage.profile import profile_of
 from foible.errors import DataError, ModelError, RecipeError
-from foible.protocols import Classifier, Inspectable, Lanes, Role, Setting
+from foible.faces import Inspectable
+from foible.protocols import Classifier, Lanes, Role, Setting
 from foible.types import TESTED, Evaluation, Feedback, Proposal, State
 
 BATCH = 250

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from foible.types import Outcome, Status
+from foible.records import Outcome
+from foible.types import Status
 
 
 @dataclass(frozen=True)

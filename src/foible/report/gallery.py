@@ -10,10 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from foible.images import Pixels, as_pixels, png, webp
+from foible.records import About, Finding, Key
 from foible.report.wording import UNKNOWN, count, decimal, percent
 from foible.store import Run
 from foible.store.pictures import decoded, pictures
-from foible.types import About, Finding, Images, Key
+from foible.types import Images
 
 MOST = 200  # findings on one page
 BYTES = 8_000_000  # of pictures on one page

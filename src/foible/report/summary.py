@@ -10,6 +10,7 @@ import torch
 from pydantic import BaseModel, ConfigDict
 
 from foible.metrics import ClassPair, Paired, Rate, class_pairs, paired, rate, spread
+from foible.records import Finding, Outcome
 from foible.report.arms import ArmSummary, arm_summary, first_found
 from foible.report.counting import Counting, counting, known_error
 from foible.report.facts import RunFacts, run_facts
@@ -17,7 +18,7 @@ from foible.report.flat import flat_metrics
 from foible.report.headline import headline
 from foible.store import Run
 from foible.store.answers import read_answers
-from foible.types import Arm, Finding, Outcome, Status
+from foible.types import Arm, Status
 
 
 class Frozen(BaseModel):

@@ -14,10 +14,10 @@ from dataclasses import astuple, dataclass
 from typing import Any
 
 from foible.errors import RecipeError
+from foible.records import Key
 from foible.store.database import database_errors, read_only
 from foible.store.layout import Layout
 from foible.store.manifest import now
-from foible.types import Key
 
 OTHER, NOTHING = -2, -1
 LONGEST_NAME = 40

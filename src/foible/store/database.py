@@ -18,7 +18,8 @@ import torch
 from torch import Tensor
 
 from foible.errors import StoreError
-from foible.types import Arm, Finding, Outcome, Probabilities, Status, Verdict
+from foible.records import Finding, Outcome, Probabilities, Verdict
+from foible.types import Arm, Status
 
 FORMAT = 2  # of the database, in PRAGMA user_version; `store/migrate.py` brings earlier runs up to it
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from foible.errors import FoibleError
 from foible.images import read_png
+from foible.records import Finding
 from foible.store.layout import read_inside
 from foible.store.reader import Run
-from foible.types import Finding, Images
+from foible.types import Images
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,12 @@ from safetensors.torch import load as load_tensors
 
 from foible.errors import StoreError
 from foible.images import read_png
+from foible.records import Finding, Key, Outcome, Verdict
 from foible.store.database import WHOLE_FINDINGS, connect, database_errors, to_finding, to_outcome
 from foible.store.layout import Layout, inside
 from foible.store.manifest import Manifest, read_manifest
 from foible.store.sound import LARGEST, row_errors, sound_finding, sound_line, sound_outcome, sound_verdict
-from foible.types import TESTED, Arm, Finding, Images, Key, Outcome, State, Status, Verdict
+from foible.types import TESTED, Arm, Images, State, Status
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from foible.errors import StoreError
 from foible.files import disk_errors
+from foible.records import Key
 from foible.store.database import TABLES, WHOLE_FINDINGS, connect, database_errors, insert, to_finding, to_outcome
 from foible.store.layout import Layout, read_inside
 from foible.store.manifest import read_manifest
 from foible.store.sound import row_errors, sound_finding, sound_outcome
-from foible.types import Key
 
 SALVAGED = tuple(table for table in TABLES if table != "checkpoints")  # unfinished searches begin again
 WITH_OUTPUTS = "(SELECT 1 FROM outputs o WHERE o.arm = f.arm AND o.attempt = f.attempt AND o.number = f.number)"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from foible.records import About, Finding, Key, Verdict, everyone_accepts
 from foible.store.answers import Answers
 from foible.store.reader import FindingLine
-from foible.types import About, Finding, Key, Verdict, everyone_accepts
 
 WORDS = {True: "yes", False: "no", None: "unknown"}
 NOBODY = Answers({})

@@ -17,11 +17,12 @@ from safetensors.torch import save as save_tensors
 from foible.digest import sha256
 from foible.errors import RecipeError, StoreError
 from foible.files import disk_errors, write_whole
+from foible.records import Finding, Outcome
 from foible.store.database import connect, database_errors, insert, insert_finding, outcome_row
 from foible.store.layout import Layout, inside
 from foible.store.manifest import Manifest, differences, now, read_manifest, write_manifest
 from foible.store.seal import seal
-from foible.types import Arm, Finding, Outcome, State
+from foible.types import Arm, State
 
 
 class RunWriter:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from foible.errors import RecipeError
 from foible.metrics import Rate, rate
+from foible.records import Key
 from foible.store import Run
 from foible.store.answers import NOTHING, Answer, CheckAnswer, Rating, add_answers, read_answers, read_ratings
 from foible.survey.answer_file import Row, read_rows
 from foible.survey.key import Asks, Question, SurveyKey, key_of
-from foible.types import Key
 
 WORDS: dict[Asks, str] = {"class": "a class", "ratings": "two ratings"}
 ATTENTIVE = 0.8  # of the checks that a person has answered

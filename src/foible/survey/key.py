@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from foible.errors import RecipeError, StoreError
 from foible.files import disk_errors, write_whole
+from foible.records import Key
 from foible.store.layout import Layout
-from foible.types import Key
 
 Asks = Literal["class", "ratings"]  # which class is it, or how much is it of two
 

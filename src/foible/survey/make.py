@@ -16,6 +16,7 @@ from foible.domains import RealImages, load_domain, real_images
 from foible.errors import FoibleError, RecipeError, StoreError
 from foible.files import write_whole
 from foible.images import as_pixels
+from foible.records import Finding, Key
 from foible.report.gallery import picture_uri
 from foible.store import Run
 from foible.store.manifest import now
@@ -25,7 +26,7 @@ from foible.survey.answer_file import SAID, columns
 from foible.survey.choices import choices, scale
 from foible.survey.key import Asks, Question, SurveyKey, save_key
 from foible.survey.select import CHECKS_PER_IMAGE, Order, select, spread_checks
-from foible.types import Finding, Images, Key
+from foible.types import Images
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,13 @@ import numpy as np
 
 from foible.errors import RecipeError
 from foible.metrics import Estimate, Rate, confusion_score, corrected, rate, vargha_delaney
+from foible.records import Key
 from foible.report.sides import Side, must_share_origins
 from foible.report.trials import trials
 from foible.store import Run
 from foible.store.answers import Rating, read_ratings
 from foible.survey.person import Frozen
 from foible.survey.ratings import Scores, image_means, scores_of
-from foible.types import Key
 
 CONTROL = "plain reconstruction"
 

@@ -10,9 +10,9 @@ import numpy as np
 from foible.metrics import Estimate, acceptability, ballots, bias, confusion_score, estimate, krippendorff_alpha
 from foible.metrics.consensus import Level
 from foible.metrics.ratings import HIGHEST, LOWEST
+from foible.records import Key
 from foible.store.answers import CheckAnswer, Rating
 from foible.survey.person import Frozen, Person, people
-from foible.types import Key
 
 ByPerson = Mapping[str, Mapping[Key, Rating]]
 

@@ -13,6 +13,7 @@ from foible.metrics import Estimate, Rate, ballots, estimate, fleiss_kappa, krip
 from foible.metrics.agreement import cohen_kappa
 from foible.metrics.consensus import Ballots
 from foible.metrics.resampling import Rows
+from foible.records import Key
 from foible.store import Run
 from foible.store.answers import NOTHING, Answers, CheckAnswer, read_answers, read_checks, read_ratings
 from foible.store.reader import FindingLine
@@ -20,7 +21,6 @@ from foible.survey.key import Asks, load_keys
 from foible.survey.person import Frozen, Person, people
 from foible.survey.ratings import RatingsReport, ratings_report
 from foible.survey.rescore import ValidatorScore, rescore
-from foible.types import Key
 
 About = Literal["class", "image", "label"]
 ByPerson = Mapping[str, Mapping[Key, int]]

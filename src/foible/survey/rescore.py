@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from foible.metrics import Discrimination, discrimination
+from foible.records import Verdict
 from foible.store.answers import Answers
 from foible.store.reader import FindingLine
-from foible.types import Verdict
 
 
 class ValidatorScore(BaseModel):

@@ -10,8 +10,9 @@ from torch import Tensor
 from foible.campaign.roles import make_role, with_derived
 from foible.campaign.spec import Recipe
 from foible.domains.images import ImageArray
+from foible.faces import Inspectable, Notes, Populous, Remembers, Shares, Suggests
 from foible.images import to_bytes
-from foible.protocols import Inspectable, Lanes, Notes, Populous, Remembers, Role, Setting, Shares, Suggests
+from foible.protocols import Lanes, Role, Setting
 from foible.registry import build
 from foible.seeding import Streams
 from foible.testing.toys import ToyClassifier, ToyGenerator

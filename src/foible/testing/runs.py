@@ -9,10 +9,11 @@ from typing import Any
 
 import torch
 
+from foible.records import Finding, Outcome, Verdict
 from foible.store import Run, RunWriter, open_run
 from foible.store.database import insert_finding
 from foible.store.manifest import Manifest
-from foible.types import TESTED, Arm, Finding, Outcome, Status, Verdict
+from foible.types import TESTED, Arm, Status
 
 CLASSES = ("cat", "dog", "frog", "ship")
 BUDGET = 100

@@ -9,7 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from foible.protocols import Inspectable, Lanes, Remembers, Role, Shares
+from foible.faces import Inspectable, Remembers, Shares
+from foible.protocols import Lanes, Role
 from foible.testing.play import evaluated, same, toy_lanes, toy_roles, toy_shared
 from foible.types import Evaluation, Feedback, Proposal, State
 

@@ -11,7 +11,8 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from foible.types import Capability, Images, Latents, LatentSpace, Verdict
+from foible.records import Verdict
+from foible.types import Capability, Images, Latents, LatentSpace
 
 CLASSES = ("left", "middle", "right")
 SHAPE = (1, 6, 6)

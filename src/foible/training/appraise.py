@@ -15,7 +15,8 @@ import torch
 
 from foible.domains import Domain, RealImages, load_domain, real_images
 from foible.errors import RecipeError, StoreError
-from foible.protocols import Classifier, Generator, prefers_real
+from foible.faces import prefers_real
+from foible.protocols import Classifier, Generator
 from foible.training.features import features_for
 from foible.training.judged import judge_of, named, share_valid
 from foible.training.realism import realism

@@ -18,7 +18,7 @@ from torch import Tensor
 from foible.domains import Domain
 from foible.domains.sources import data_folders
 from foible.errors import DataError
-from foible.protocols import Encoder
+from foible.faces import Encoder
 from foible.training.augment import blurred, warped
 from foible.training.foreign import fitted_to
 from foible.training.invalid import FITTED, Kind, background, mixture

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from foible.domains import RealImages
-from foible.protocols import Encoder, Generator, prefers_real
+from foible.faces import Encoder, prefers_real
+from foible.protocols import Generator
 from foible.types import Images
 
 BATCH = 100

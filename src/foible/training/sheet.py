@@ -8,8 +8,9 @@ import torch
 from PIL import Image
 
 from foible.domains import RealImages
+from foible.faces import Encoder
 from foible.images import to_bytes
-from foible.protocols import Encoder, Generator
+from foible.protocols import Generator
 from foible.types import Images
 
 GAP = 2  # pixels between images

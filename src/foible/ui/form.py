@@ -18,7 +18,8 @@ import torch
 from foible.campaign.spec import Recipe, load_recipe
 from foible.classifiers.adapting.settings import SPOKEN, read_settings, spoken
 from foible.errors import FoibleError, RecipeError
-from foible.protocols import Lanes, Populous, Search
+from foible.faces import Populous
+from foible.protocols import Lanes, Search
 from foible.registry import build
 from foible.seeding import Streams
 from foible.store.export import safe

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from foible.campaign.estimate import most_evaluations
+from foible.records import Outcome
 from foible.report.wording import plural
 from foible.store import Run
 from foible.store.sound import row_errors
-from foible.types import Arm, Outcome, Status
+from foible.types import Arm, Status
 from foible.ui.jobs import Jobs
 
 GOING = frozenset({"running", "starting", "stopping", "waiting"})

@@ -15,8 +15,8 @@ from typing import Any
 from foible.campaign.spec import Recipe, load_recipe
 from foible.classifiers.adapting.settings import SPOKEN
 from foible.errors import FoibleError, RecipeError
+from foible.faces import Suggests
 from foible.parameters import Component, Kind, Parameter, component, components, model_parameters
-from foible.protocols import Suggests
 from foible.registry import build, names_a_file
 from foible.ui.questions import FAILURES, answered_by
 

@@ -15,7 +15,7 @@ from foible.classifiers.load import open_network, probe_images
 from foible.classifiers.network import Network
 from foible.domains import load_domain, real_images
 from foible.errors import FoibleError
-from foible.protocols import Closable
+from foible.faces import Closable
 
 BETTER_THAN_CHANCE = 3.0  # how often it must be right, as a multiple of guessing
 IMAGES = 64  # of each domain: enough to tell one from another

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from foible.records import Key
 from foible.store.answers import Answers
 from foible.store.reader import FindingLine
 from foible.store.selection import Wanted, counts, is_judged, passes
 from foible.survey.select import doubt
-from foible.types import Key
 
 PAGE = 24
 MOST_KEYS = 2000

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from foible.types import Verdict
+from foible.records import Verdict
 
 JUDGE = "judge"
 

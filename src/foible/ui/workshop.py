@@ -20,10 +20,12 @@ from foible.campaign.along import path_to_failure
 from foible.campaign.trust import must_be_the_same, must_be_trusted
 from foible.domains import Domain, real_images
 from foible.errors import DataError, ModelError
+from foible.faces import Encoder, prefers_real
 from foible.images import to_bytes
-from foible.protocols import Encoder, Generator, prefers_real
+from foible.protocols import Generator
+from foible.records import Finding
 from foible.store import Run
-from foible.types import Finding, Images
+from foible.types import Images
 from foible.ui.offers import DomainChoice, ModelChoice
 from foible.ui.probing import Probe, probe_key
 from foible.zoo import resolve

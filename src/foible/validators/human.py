@@ -11,10 +11,11 @@ from foible.digest import sha256
 from foible.domains import Domain
 from foible.errors import RecipeError
 from foible.images import pixel_digest
+from foible.records import Verdict
 from foible.store import open_run
 from foible.store.answers import TIE, keeping, read_answers, validity
 from foible.store.layout import Layout
-from foible.types import Images, Verdict
+from foible.types import Images
 from foible.validators.scored import About
 
 

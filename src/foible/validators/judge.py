@@ -19,7 +19,8 @@ from torch import Tensor
 
 from foible.digest import sha256
 from foible.domains import Domain
-from foible.types import Images, Verdict
+from foible.records import Verdict
+from foible.types import Images
 from foible.validators.calibration import USUAL, Calibration
 from foible.validators.evidence import Evidence, columns
 from foible.validators.fitted import crew, fitted

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from foible.domains import Domain, RealImages
 from foible.errors import RecipeError
-from foible.protocols import Encoder
+from foible.faces import Encoder
 from foible.types import Images
 from foible.validators.scored import Percentile, Scored
 from foible.validators.usual import usual

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from foible.batching import Chunks
-from foible.types import Images, Verdict
+from foible.records import Verdict
+from foible.types import Images
 
 About = Literal["image", "label"]
 CHUNK = 16  # images at a time; padded, so that every image is scored in company of one size

@@ -10,9 +10,9 @@ from foible.benchmark.formats import as_csv, latex, markdown, text
 from foible.benchmark.tables import Mean, Table, generators_table, results, results_table, weaknesses_table
 from foible.campaign import load_recipe
 from foible.metrics import rate
+from foible.records import Key
 from foible.store.answers import NOTHING, Answer, add_answers
 from foible.testing.runs import BUDGET, Story, write_run
-from foible.types import Key
 
 MANY = [Story(True, 10, True)] * 12 + [Story(True, 20, False)] * 3 + [Story(False, BUDGET)] * 4 + [Story(False, None)]
 FEW = [Story(True, 50, True)] * 2 + [Story(False, BUDGET)] * 17 + [Story(False, None)]

@@ -9,7 +9,7 @@ from foible.classifiers.adapting.preprocessing import Preprocessing
 from foible.classifiers.load import load_classifier
 from foible.classifiers.network import ModuleNetwork
 from foible.errors import ModelError
-from foible.protocols import Inspectable
+from foible.faces import Inspectable
 from foible.types import Capability
 
 CLASSES = ("a", "b", "c")

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from foible.errors import RecipeError
-from foible.protocols import Encoder, prefers_real
+from foible.faces import Encoder, prefers_real
 from foible.testing.contracts import GeneratorContract
 from foible.types import LatentSpace
 

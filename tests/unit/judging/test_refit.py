@@ -8,8 +8,8 @@ import torch
 from foible.errors import RecipeError
 from foible.judging.people import refit_lines, refit_to_people
 from foible.judging.refit import UNKNOWN, Answered, Line, doubt, fit, fittable, refit
+from foible.records import Key
 from foible.store.answers import NOTHING, give_answer
-from foible.types import Key
 from foible.validators.calibration import Calibration, FittedWeights
 from foible.validators.evidence import EMBEDDED, Evidence
 from foible.validators.parts import Weighing

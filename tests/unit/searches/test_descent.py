@@ -78,7 +78,7 @@ def test_every_failure_means_the_nearest_one_of_each_wrong_class(toy_images, tmp
 
 
 REFUSES = '''
-from foible.types import Verdict
+from foible.records import Verdict
 
 
 class Right:

@@ -8,13 +8,13 @@ import torch
 from PIL import Image
 
 from foible.domains import load_domain, real_images
+from foible.records import Verdict
 from foible.testing.toys import ToyClassifier, ToyEncoder, ToyGenerator, write_toy_images
 from foible.training.appraise import appraise, decode_milliseconds, share_recognised
 from foible.training.judged import share_valid
 from foible.training.samples import made_beside_real
 from foible.training.sheet import contact_sheet
 from foible.training.train import TrainingRecipe, train
-from foible.types import Verdict
 from foible.zoo.catalogue import entry
 
 

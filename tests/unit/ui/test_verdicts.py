@@ -5,9 +5,9 @@ import sqlite3
 
 import pytest
 
+from foible.records import Verdict
 from foible.store import open_run
 from foible.store.selection import decided
-from foible.types import Verdict
 from foible.ui.verdicts import reasons
 
 SAID = (

@@ -6,10 +6,10 @@ import torch
 from foible.api import run as run_campaign
 from foible.domains import load_domain
 from foible.errors import RecipeError
+from foible.records import Key, Verdict
 from foible.store import open_run
 from foible.store.answers import NOTHING, Answer, add_answers, give_answer
 from foible.testing.toys import toy_recipe
-from foible.types import Key, Verdict
 from foible.validators.human import Human
 from tests.unit.survey_run import write_run
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
+from foible.records import Key
 from foible.report.gallery import Card, card_of
 from foible.store import Run
-from foible.types import Arm, Key
+from foible.types import Arm
 
 REMEMBERED = 500
 _memory: OrderedDict[tuple[str, str, str, Key], Card] = OrderedDict()

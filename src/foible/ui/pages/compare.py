@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from foible.errors import FoibleError
+from foible.records import Outcome
 from foible.report import Summary
 from foible.report.comparison import Comparison, compare_sides
 from foible.report.curve import chart
@@ -19,7 +20,6 @@ from foible.store import Run
 from foible.store.answers import Answers, read_answers
 from foible.store.reader import FindingLine
 from foible.store.selection import counts, is_judged
-from foible.types import Outcome
 from foible.ui.glance import APART, Tally, tally
 from foible.ui.live import WORDS
 from foible.ui.pages.cards import card

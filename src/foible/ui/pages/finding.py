@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from foible.errors import StoreError
 from foible.images import png
+from foible.records import Finding, Key
 from foible.report.wording import percent
 from foible.store import Run
 from foible.store.answers import NOTHING, OTHER, Answers, read_answers
@@ -20,7 +21,6 @@ from foible.store.export import stem
 from foible.store.pictures import pictures
 from foible.store.selection import counts, decided, is_judged, is_kept, is_valid
 from foible.survey import choices
-from foible.types import Finding, Key
 from foible.ui.pages.browse import MOST_BUTTONS
 from foible.ui.pages.cards import card
 from foible.ui.render import bench, page

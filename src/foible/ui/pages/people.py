@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from foible.errors import RecipeError
 from foible.metrics import agreement, rate
+from foible.records import Key
 from foible.report.wording import of, plural
 from foible.store import Run
 from foible.store.answers import Answers, give_answer, person_name, read_answers, take_back
@@ -23,7 +24,6 @@ from foible.store.reader import FindingLine
 from foible.survey import Survey, choices, collect, make_survey
 from foible.survey.answer_file import LARGEST
 from foible.survey.select import Order
-from foible.types import Key
 from foible.ui.render import SURVEY, bench, page, short_body
 
 ORDERS: dict[str, Order] = {"unsure": "unsure", "shuffled": "shuffled"}
