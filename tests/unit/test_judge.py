@@ -64,7 +64,7 @@ def test_a_finding_can_be_rendered_again_from_its_latent(toy_images, tmp_path):
 def test_validators_have_their_place(toy_images, tmp_path):
     validator = tmp_path / "bright.py"
     validator.write_text(
-        "from foible.types import Verdict\n"
+        "from foible.records import Verdict\n"
         "class Bright:\n"
         "    name = 'bright'\n"
         "    def __call__(self, images, labels):\n"

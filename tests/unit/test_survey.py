@@ -114,9 +114,11 @@ def test_the_same_settings_make_the_same_survey(survey, tmp_path):
 
 def test_class_names_cannot_break_the_page(tmp_path, toy_images):
     hostile = ("</script><script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{ 7*7 }}")
-    run = write_run(tmp_path / "run", [None], toy_images, classes=hostile)
-    page = make_survey(run, tmp_path / "survey.html", checks=0).page.read_text()
-    assert page.count("<script") == 2 and "<img src=x" not in page
+    pages = []
+    for name, classes in {"hostile": hostile, "plain": ("a", "b", "c")}.items():
+        run = write_run(tmp_path / name, [None], toy_images, classes=classes)
+        pages.append(make_survey(run, tmp_path / f"{name}.html", checks=0).page.read_text())
+    assert pages[0].count("<script") == pages[1].count("<script") and "<img src=x" not in pages[0]
 
 
 def test_no_findings_or_no_real_images_is_said(tmp_path, toy_images):

@@ -73,7 +73,7 @@ def reassembled(
         changes: values that take the place of the recipe's, such as another classifier's name.
         trust: run the code that the recipe names although the run was not made here.
     """
-    nobody: dict[str, object] = {"validators": [], "steers": False}  # who says what counts is not asked again
+    nobody: dict[str, object] = {"validators": [], "steers": False, "origins": "any"}  # who judges is not asked again
     recipe = load_recipe(run.manifest.recipe, nobody | (changes or {}))
     another = classifier is not None or "classifier" in (changes or {})
     if not trust:

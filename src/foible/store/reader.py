@@ -141,6 +141,11 @@ class Run:
         found = {r["status"]: r["n"] for r in rows}
         return {status: found.get(status, 0) for status in Status}
 
+    def version(self) -> tuple[object, ...]:
+        """Differs after every write to the database: for whoever remembers something about the run."""
+        asked = ("PRAGMA data_version", "SELECT count(*), max(rowid) FROM findings")
+        return tuple(tuple(row) for query in asked for row in self._rows(query))
+
     def shared(self, arm: Arm = Arm.SEARCH) -> State:
         """What the searches of the run have come to share, as units covered; nothing where they share nothing."""
         row = next(self._rows("SELECT state FROM shared WHERE arm = ? ORDER BY wave DESC LIMIT 1", arm), None)

@@ -92,9 +92,7 @@ class Glances:
 def _stamp(run: Run) -> object:
     """Changes whenever the run or people's answers do."""
     answered = run.layout.answers.stat().st_mtime_ns if run.layout.answers.is_file() else 0
-    written = run.database.execute("PRAGMA data_version").fetchone()
-    size = run.database.execute("SELECT count(*), max(rowid) FROM findings").fetchone()
-    return (run.manifest.created, run.state, answered, written, size, *run.counts().values())
+    return (run.manifest.created, run.state, answered, run.version(), *run.counts().values())
 
 
 def _glance(run: Run) -> Glance:
