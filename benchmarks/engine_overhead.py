@@ -17,7 +17,7 @@ from foible.store import open_run
 from foible.types import Status
 from measure import mnist_campaign, seconds, write
 
-ATTEMPTS, ROUNDS = 100, 3
+ATTEMPTS, ROUNDS = 100, 5
 
 
 @torch.inference_mode()
