@@ -1,5 +1,6 @@
 """Every method is a row: each shape runs through the one loop, and lanes, interruptions and kill -9 change nothing."""
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -152,10 +153,43 @@ def test_lanes_and_interruptions_change_nothing(row, toy_images, tmp_path):
     assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
 
 
-@pytest.mark.parametrize("row", ["a population, two classifiers, an archive", "the same, every failure"])
-def test_kill_9_changes_nothing(row, toy_images, tmp_path):
+def run_and_die(facts, folder, rounds):
+    """For a process of its own: kill -9 itself after so many rounds."""
+    left = rounds
+
+    def die(_):
+        nonlocal left
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    foible.run(facts, folder, listen=die)
+
+
+@pytest.fixture(scope="module")
+def processes():
+    """Processes that start quickly, for they fork from one that has imported everything and runs no thread."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    return context
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_kill_9_in_any_row_changes_nothing(row, toy_images, tmp_path, processes):
+    facts = recipe_of(row, toy_images, 5)
+    foible.run(facts, tmp_path / "whole")
+    for rounds in (3, 4):
+        process = processes.Process(target=run_and_die, args=(facts, tmp_path / "killed", rounds))
+        process.start()
+        process.join(120)
+        assert process.exitcode == -signal.SIGKILL, "it was killed while it ran"
+    assert foible.run(facts, tmp_path / "killed").state == "complete"
+    assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
+
+
+def test_kill_9_from_outside_changes_nothing(toy_images, tmp_path):
     recipe = tmp_path / "row.toml"
-    facts = recipe_of(row, toy_images, attempts=240) | {"budget": {"evaluations": 160}}
+    facts = recipe_of("the same, every failure", toy_images, attempts=240) | {"budget": {"evaluations": 160}}
     recipe.write_text(tomli_w.dumps(facts))
     foible.run(recipe, tmp_path / "whole")
     command = [sys.executable, "-m", "foible", "run", str(recipe), "--out", str(tmp_path / "killed"), "--quiet"]
