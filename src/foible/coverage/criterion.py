@@ -257,6 +257,23 @@ class Criterion(ABC):
         return done / torch.bincount(layer[counted], minlength=layers)
 
 
+class LayerCriterion(Criterion):
+    """One whose obligations are whole layers: nothing smaller can be named beforehand."""
+
+    @property
+    def numbers(self) -> int:
+        """One for each layer."""
+        return len(self.profile.scope.layers)
+
+    def layers_aimed_at(self, numbers: Tensor) -> Tensor:
+        """The numbers are those of layers."""
+        return numbers
+
+    def raised(self, aims: Tensor) -> Tensor:
+        """The first unit of the layer aimed at."""
+        return torch.tensor([part.start for part in self.profile.scope.slices])[aims.clamp_min(0)]
+
+
 def numbers_where(*masks: Tensor) -> Sequence[Tensor]:
     """The positions at which each mask holds."""
     return [mask.nonzero()[:, 0] for mask in masks]

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from foible.coverage.batch import Batch
-from foible.coverage.criterion import Aiming, Criterion, Obligations
+from foible.coverage.criterion import Aiming, LayerCriterion, Obligations
 from foible.coverage.hashing import mixed
 from foible.coverage.ranks import top, tops
 from foible.coverage.surrogates import mean_of_aims, short_of
@@ -24,7 +24,7 @@ from foible.types import State
 
 
 @dataclass(eq=False)
-class TKNP(Criterion):
+class TKNP(LayerCriterion):
     """Top-k neuron patterns.
 
     Args:
@@ -123,19 +123,6 @@ class TKNP(Criterion):
         inner, outer = self._swap(aiming.base.values.detach())
         apart = self._apart(aiming.batch.values, inner, outer)
         return mean_of_aims(short_of(apart.gather(1, aiming.aims.clamp_min(0))), aiming.aims)
-
-    @property
-    def numbers(self) -> int:
-        """One for each layer."""
-        return len(self.profile.scope.layers)
-
-    def layers_aimed_at(self, numbers: Tensor) -> Tensor:
-        """The numbers are those of layers."""
-        return numbers
-
-    def raised(self, aims: Tensor) -> Tensor:
-        """The first unit of the layer aimed at."""
-        return torch.tensor([part.start for part in self.profile.scope.slices])[aims.clamp_min(0)]
 
     def reached(self, aiming: Aiming) -> Tensor:
         """Whether an input shows a pattern that nothing before it did."""

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from foible.coverage.batch import Batch, plain_values
-from foible.coverage.criterion import Aiming, Criterion, Obligations
+from foible.coverage.criterion import Aiming, LayerCriterion, Obligations
 from foible.coverage.moments import Moments, nothing, of_rows
 from foible.coverage.scope import Scope
 from foible.coverage.surrogates import mean_of_aims
@@ -34,7 +34,7 @@ def moments_of(values: Tensor, scope: Scope) -> tuple[Moments, ...]:
 
 
 @dataclass(eq=False)
-class NLC(Criterion):
+class NLC(LayerCriterion):
     """NeuraL coverage of the set of inputs."""
 
     name, title, measure = "nlc", "NeuraL coverage", "spread"
@@ -125,19 +125,6 @@ class NLC(Criterion):
         )
         share = rises / (1e-12 + self.per_layer(aiming.state)) if self.value(aiming.state) > 0 else rises
         return mean_of_aims(-share.gather(1, aiming.aims.clamp_min(0)), aiming.aims).to(aiming.batch.values.dtype)
-
-    @property
-    def numbers(self) -> int:
-        """One for each layer."""
-        return len(self.profile.scope.layers)
-
-    def layers_aimed_at(self, numbers: Tensor) -> Tensor:
-        """The numbers are those of layers."""
-        return numbers
-
-    def raised(self, aims: Tensor) -> Tensor:
-        """The first unit of the layer aimed at."""
-        return torch.tensor([part.start for part in self.profile.scope.slices])[aims.clamp_min(0)]
 
     def reached(self, aiming: Aiming) -> Tensor:
         """Whether one more such input would raise the value of the layer, to first order in 1 / inputs."""
