@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pydantic import BaseModel, ConfigDict
 
 from foible.metrics import Rate, rate
+from foible.names import Status
 from foible.records import Finding, Outcome, everyone_accepts
 from foible.store.answers import Answers
-from foible.types import Status
 
 
 class Stage(BaseModel):

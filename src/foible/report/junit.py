@@ -7,11 +7,11 @@ from pathlib import Path
 from xml.etree import ElementTree as XML
 
 from foible.files import disk_errors
+from foible.names import Status
 from foible.records import Finding, Key, Outcome
 from foible.report.summary import Summary, summarise
 from foible.report.wording import decimal
 from foible.store import Run
-from foible.types import Status
 
 MOST = 20  # findings of one origin that are named
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML 1.0 cannot hold

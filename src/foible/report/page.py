@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from foible.borders.parts import parts
 from foible.files import write_whole
 from foible.metrics import ClassPair
+from foible.names import Arm
 from foible.report import wording
 from foible.report.curve import Chart, chart
 from foible.report.gallery import gallery
@@ -16,7 +17,6 @@ from foible.report.summary import Summary, summarise
 from foible.store import Run
 from foible.store.answers import read_answers
 from foible.store.selection import counts, is_judged
-from foible.types import Arm
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -93,7 +93,10 @@ def test_everything_is_written_and_compared(written):
     }
     said = (folder / "tables" / "comparisons.md").read_text()
     assert "m-a-one finds more failures that count than m-a-two: 12 against 2 of 19 starting images" in said
-    assert "m-a-one gives more confirmed failures than m-b-one: 15 of 19 against 2 of 19 starting images, p < 0.001" in said
+    assert (
+        "m-a-one gives more confirmed failures than m-b-one: 15 of 19 against 2 of 19 starting images, p < 0.001"
+        in said
+    )
     assert "m-a-two gives" not in said and "between m-a-two and m-b" not in said, "these differ in their search too"
     assert "A &lt;matrix&gt;" in page and "its &lt;weights&gt; are missing" in page and "<script" not in page
     assert "15 of 19, 78.9 %" in page
