@@ -58,7 +58,7 @@ def _case(run: Run, outcome: Outcome) -> XML.Element:
         said = run.classes[outcome.origin_predicted]
         taken, refused = f"is already taken for {said}", "is not called valid with its label by the validators"
         why = refused if outcome.status is Status.REFUSED else taken
-        XML.SubElement(case, "skipped", message=_clean(f"origin of class {name} {why}"))
+        XML.SubElement(case, "skipped", message=_clean(f"starting image of class {name} {why}"))
     elif outcome.status is Status.FOUND:
         found = [run.finding(Key(outcome.attempt, number)) for number in range(min(outcome.findings, MOST))]
         more = f", and {outcome.findings - 1:,} more" if outcome.findings > 1 else ""
