@@ -97,7 +97,7 @@ def _life_table(costs: Sequence[Cost]) -> tuple[Numbers, Numbers, Numbers, NDArr
     """The moments at which anything happens, how many are solved at each, how many are left until it; each cost's moment."""
     times = np.array([c.amount for c in costs], dtype=np.float64)
     moments, place = np.unique(times, return_inverse=True)
-    solved = np.bincount(place, weights=[c.solved for c in costs], minlength=len(moments))
+    solved = np.bincount(place, weights=[c.solved for c in costs], minlength=len(moments)).astype(np.float64)
     leaving = np.bincount(place, minlength=len(moments))
     at_risk = (len(times) - np.cumsum(leaving) + leaving).astype(np.float64)
     return moments, solved, at_risk, place

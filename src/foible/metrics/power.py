@@ -42,14 +42,14 @@ def mcnemar_power(origins: int, first_only: float, second_only: float, level: fl
 
 
 def _tail(count: NDArray[np.int64], most: float) -> NDArray[np.int64]:
-    """The largest number of heads that an even coin falls short of with a chance of at most this; -1 where there is none."""
+    """The most heads for which an even coin gives so many or fewer with at most this chance; -1 where none will do."""
     from scipy.special import bdtr, bdtrik
 
     near = np.floor(np.nan_to_num(bdtrik(most, count, 0.5), nan=-1.0)).astype(np.int64)
     fits = [
         np.where((k >= 0) & (bdtr(np.maximum(k, 0), count, 0.5) <= most), k, -1) for k in (near - 1, near, near + 1)
     ]
-    return np.maximum.reduce(fits)
+    return np.asarray(np.max(fits, axis=0), dtype=np.int64)
 
 
 def origins_needed(first_only: float, second_only: float, power: float = WANTED, level: float = LEVEL) -> int | None:
