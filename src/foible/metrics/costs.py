@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foible.metrics.rates import CONFIDENCE
+from foible.names import Status
 from foible.records import Outcome
-from foible.types import Status
 
 
 @dataclass(frozen=True)
