@@ -21,6 +21,7 @@ from foible.campaign.assemble import Campaign, Given, assemble
 from foible.campaign.dealing import Dealer, folded
 from foible.campaign.engine import OutOfTime
 from foible.campaign.events import Event, Shard
+from foible.campaign.rehearse import lanes_of
 from foible.campaign.spec import EngineTable, Recipe
 from foible.campaign.trust import must_be_equal
 from foible.campaign.workers import Job, Serial
@@ -122,7 +123,7 @@ class RayWorkers:
 
     def run(self, job: Job, shard: Shard) -> Iterator[list[Event]]:
         """Deal the attempts out and pass on what is heard, until every attempt has ended."""
-        dealer = Dealer(shard, len(self.hands), job.campaign.recipe.engine.lanes)
+        dealer = Dealer(shard, len(self.hands), lanes_of(job.campaign, shard.arm, job.chunk))
         call = (*self._ordered(job), [self.ray.put(dict(shard.shared))])
         streams: dict[Any, int] = {}
         late = False
