@@ -23,7 +23,7 @@ from foible.campaign.events import Ended, Event, Round, Saved, Shard, Shrunk
 from foible.campaign.failing import Failing, failing_rows
 from foible.campaign.starts import StartQueue
 from foible.errors import RecipeError
-from foible.faces import Remembers, Shares
+from foible.faces import Leaves, Remembers, Shares
 from foible.protocols import Lanes
 from foible.records import Outcome
 from foible.types import TESTED, Arm, Feedback, Proposal, Starts, State, Status
@@ -196,8 +196,10 @@ class Engine:
             target=int(self.lanes.targets[lane]),
             findings=found,
         )
-        shares = isinstance(self.objective, Shares)
-        return Ended(outcome, {k: v[lane].clone() for k, v in self.memory.items()} if shares else None)
+        if not isinstance(self.objective, Shares):
+            return Ended(outcome)
+        memory = self.objective.leaves(self.memory) if isinstance(self.objective, Leaves) else self.memory
+        return Ended(outcome, {k: v[lane].clone() for k, v in memory.items()})
 
     def _unconfirmed(self, lanes: Tensor) -> tuple[Suspects, list[Ended]]:
         """The best failures of searches that are over, to be confirmed with others at the price of one evaluation."""
