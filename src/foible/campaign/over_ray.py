@@ -21,7 +21,7 @@ from foible.campaign.assemble import Campaign, Given, assemble
 from foible.campaign.dealing import Dealer, folded
 from foible.campaign.engine import OutOfTime
 from foible.campaign.events import Event, Shard
-from foible.campaign.rehearse import candidates_per_round
+from foible.campaign.rehearse import candidates_per_round, lanes_of
 from foible.campaign.spec import EngineTable, Recipe
 from foible.campaign.trust import must_be_equal
 from foible.campaign.workers import Job, Serial
@@ -222,8 +222,8 @@ class RayWorkers:
 
 def _least(job: Job, arm: Arm) -> int:
     """The attempts that fill a chunk: whoever gets the last ones should not be long at it, nor compute for padding."""
-    candidates = candidates_per_round(job.campaign, arm)
-    return min(-(-job.chunk // candidates), job.campaign.recipe.engine.lanes // 4)
+    filling = -(-job.chunk // candidates_per_round(job.campaign, arm))
+    return min(filling, lanes_of(job.campaign, arm, job.chunk) // 4)
 
 
 def _order(job: Job) -> Order:
