@@ -41,7 +41,7 @@ def test_only_a_part(toy_matrix):
     assert names(load_matrix(path, only=["enc*", "near"])) == ["toys-encoder-near"]
     assert len(load_matrix(path, only=["enc*", "sampler", "near"]).cells) == 2
     assert len(load_matrix("gift", only=["mnist-*", "low"]).cells) == 3
-    assert load_matrix(toy_matrix(axes=[{"5": {"title": 5}}])).cells[0].titles == ("5",)
+    assert load_matrix(toy_matrix("five", axes=[{"5": {"title": 5}}])).cells[0].titles == ("5",)
     with pytest.raises(RecipeError, match="--only 'fra' matches no cell") as wrong:
         load_matrix(path, only=["fra"])
     assert "did you mean 'far'" in wrong.value.hint
