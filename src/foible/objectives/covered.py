@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from foible.objectives.covering import Covering
 
 T = TypeVar("T")
-PART = 250  # images profiled at a time
+PART = 64  # images profiled at a time: with more, the maps of a deep network no longer fit in the cache
 LEFT = 32  # aims that a search remembers it is through with
 
 
