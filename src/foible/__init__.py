@@ -11,8 +11,9 @@ Everything loads on first use: importing foible is quick.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from foible.late import on_first_use
 
 if TYPE_CHECKING:
     from foible.api import check as check
@@ -56,11 +57,7 @@ _HOME = {
 __all__ = sorted(_HOME)
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'foible' has no attribute '{name}'")
-    module, _, attribute = _HOME[name].partition(":")
-    return getattr(importlib.import_module(module), attribute or name)
+__getattr__ = on_first_use(__name__, _HOME)
 
 
 def __dir__() -> list[str]:

@@ -132,6 +132,15 @@ class Shares(Protocol):
 
 
 @runtime_checkable
+class Leaves(Protocol):
+    """The second face of an objective that shares, but not all that its searches remember."""
+
+    def leaves(self, memory: State) -> State:
+        """The part of a memory that `merge` looks at; the rest is not stored once a search is over."""
+        ...
+
+
+@runtime_checkable
 class Populous(Protocol):
     """The second face of a search that starts from several origins at once."""
 

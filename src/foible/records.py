@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from foible.errors import RecipeError
-from foible.types import TESTED, Arm, Latents, Status
+from foible.names import TESTED, Arm, Status
+
+if TYPE_CHECKING:
+    from foible.types import Latents
 
 About: TypeAlias = Literal["image", "label", "steadiness"]
 """What a verdict is about."""

@@ -11,7 +11,7 @@ import foible
 
 PACKAGE = Path(foible.__file__).parent
 LAYERS = [
-    {"errors", "types", "records", "digest", "plain"},
+    {"errors", "late", "names", "types", "records", "digest", "plain"},
     {"files", "images", "registry", "parameters", "seeding", "batching", "protocols", "faces"},
     {"domains", "sandbox", "metrics", "coverage"},
     {"classifiers"},
@@ -75,3 +75,9 @@ def test_importing_foible_and_asking_for_help_is_light():
     assert (
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
     )
+
+
+def test_comparing_runs_waits_for_no_network_library():
+    code = "import sys, foible.report.comparison, foible.report.comparison_text; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

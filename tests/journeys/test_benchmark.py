@@ -1,7 +1,10 @@
 """`foible benchmark` as a user runs it."""
 
+import pytest
 import tomli_w
 
+from foible.benchmark.progress import Standing
+from foible.cli.benchmark import how_far
 from foible.testing.toys import toy_recipe
 from tests.journeys.conftest import foible
 
@@ -21,9 +24,23 @@ def test_run_list_and_only(tmp_path, toy_images):
     assert listed.returncode == 0 and "bars-near  at most 240 evaluations" in listed.stdout and not out.exists()
     part = foible("benchmark", path, "--out", out, "--only", "far", "-q")
     assert part.returncode == 0 and part.stdout == "" and not (out / "bars-near").exists()
+    looked = foible("benchmark", path, "--out", out, "--tables")
+    assert looked.returncode == 0 and "benchmark.html" in looked.stdout and not (out / "bars-near").exists()
+    assert "| bars-near | not run |" in (out / "tables" / "results.md").read_text()
     whole = foible("benchmark", path, "--out", out)
     assert whole.returncode == 0 and "2 of 2 cells complete" in whole.stdout
+    assert "bars: 1/2 cells, bars-near 0 %, 0 found" in whole.stderr
     assert "| bars-near | complete |" in (out / "tables" / "results.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "left"),
+    [(None, ""), (42.4, ", about 42 s left"), (130, ", about 2 min left"), (3 * 3600, ", about 3 h left")],
+)
+def test_one_line_says_how_far_and_how_long(seconds, left):
+    assert how_far("gift", Standing(3, 12, "gift-a-low", 0.4, 2, seconds)) == (
+        f"gift: 3/12 cells, gift-a-low 40 %, 2 found{left}"
+    )
 
 
 def test_benchmarks_are_listed():

@@ -139,7 +139,7 @@ def test_check_in_words():
     good = foible("check", "demo")
     assert good.returncode == 0 and "is right on" in good.stdout
     bad = foible("check", "demo", "--set", "budget.evaluations=3")
-    assert bad.returncode == 2 and "the budget is 3 per origin" in bad.stdout
+    assert bad.returncode == 2 and "the budget is 3 per starting image" in bad.stdout
 
 
 @pytest.mark.parametrize(

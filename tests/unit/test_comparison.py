@@ -55,9 +55,13 @@ def test_two_runs_on_the_same_origins(tmp_path: Path) -> None:
 def test_the_sentences_are_plain(tmp_path: Path) -> None:
     result = compare([write_run(tmp_path / "weak", WEAK), write_run(tmp_path / "strong", STRONG)])
     confirmed, counts, cost = result.sentences
-    assert confirmed.startswith("strong finds more confirmed failures than weak: 18 against 6 of 19 origins, p < 0.001")
+    assert confirmed.startswith(
+        "strong finds more confirmed failures than weak: 18 against 6 of 19 starting images, p < 0.001"
+    )
     assert "odds of at least 2.8" in confirmed, "12 against 0: 0.025^(1/12) as odds"
-    assert counts.startswith("strong finds more failures that count than weak: 15 against 3 of 19 origins, p < 0.001")
+    assert counts.startswith(
+        "strong finds more failures that count than weak: 15 against 3 of 19 starting images, p < 0.001"
+    )
     assert cost.startswith("strong needs fewer evaluations to a failure than weak: median 19 against more than 100")
     assert "after correction" in cost and "large effect" in cost
     assert any("One seed each" in note for note in result.notes)
@@ -67,11 +71,11 @@ def test_no_difference_comes_with_what_could_have_been_seen(tmp_path: Path) -> N
     flip = [*WEAK[1:6], HELD, found(50), *WEAK[7:]]
     result = compare([write_run(tmp_path / "a", WEAK), write_run(tmp_path / "b", flip)])
     assert result.sentences[0].startswith("No difference in confirmed failures is shown between a and b: 6 against 6")
-    assert "so few origins would not show any difference 8 times of 10" in result.sentences[0]
+    assert "so few starting images would not show any difference 8 times of 10" in result.sentences[0]
     many = compare([write_run(tmp_path / "e", WEAK * 20), write_run(tmp_path / "f", [*flip * 19, *WEAK])])
     assert " points would be found 8 times of 10" in many.sentences[0]
     same = compare([write_run(tmp_path / "c", WEAK), write_run(tmp_path / "d", WEAK)])
-    assert same.sentences[0] == "c and d find confirmed failures on the same 6 of 19 origins."
+    assert same.sentences[0] == "c and d find confirmed failures on the same 6 of 19 starting images."
     assert [t.p_value for t in same.duels[0].tests.values()] == [1, 1, 1]
 
 
@@ -130,7 +134,7 @@ def test_what_was_not_judged_is_left_out(tmp_path: Path) -> None:
     result = compare([write_run(tmp_path / "a", STRONG), write_run(tmp_path / "b", half)])
     counts = result.duels[0].counts
     assert counts is not None and (counts.pairs.shared, counts.left_out) == (18, 1)
-    assert "1 shared origins are left out" in counts.sentence
+    assert "1 shared starting images are left out" in counts.sentence
     nobody = [Story(s.found, s.cost, None) for s in WEAK]
     result = compare([write_run(tmp_path / "c", STRONG), write_run(tmp_path / "d", nobody)])
     assert result.duels[0].counts is None and result.sides[1].counts is None

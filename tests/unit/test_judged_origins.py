@@ -45,13 +45,13 @@ def test_the_funnel_has_a_step_for_it_with_its_denominator(run):
     recognised, accepted, failures, *_ = summary.search.funnel
     counts = run.counts()
     assert (recognised.name, recognised.rate.count, recognised.rate.total) == ("recognised", 24, 24)
-    assert (accepted.name, accepted.of) == ("accepted", "recognised origins")
+    assert (accepted.name, accepted.of) == ("accepted", "recognised starting images")
     assert (accepted.rate.count, accepted.rate.total) == (24 - counts[Status.REFUSED], 24)
     assert failures.rate.total == accepted.rate.count
     metrics = summary.metrics
     assert metrics["acceptance_rate"] == metrics["valid_origins_rate"] == accepted.rate.share
     assert metrics["recognised"] == 24 and summary.comparison.shared < 6
-    assert "of 24 recognised origins" in plain_summary(summary)
+    assert "of 24 recognised starting images" in plain_summary(summary)
     assert "is not called valid with its label" in junit_xml(run)
 
 

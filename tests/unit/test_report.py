@@ -204,7 +204,7 @@ def test_per_class_rows(make: Maker) -> None:
 
 def test_plain_text_says_what_was_not_judged(make: Maker) -> None:
     text = plain_summary(summarise(make(classes=HOSTILE)), Path("out/report.html"))
-    assert re.search(r"confirmed failures +6 +66\.7 % +35\.4–87\.9 % +of 9 accepted origins", text)
+    assert re.search(r"confirmed failures +6 +66\.7 % +35\.4–87\.9 % +of 9 accepted starting images", text)
     assert text.count("not judged") == 4, "steady, valid, label kept, counts"
     assert "[bold]{{ 7*7 }} taken for a & b" in text
     assert "out/report.html" in text
@@ -277,7 +277,7 @@ def test_an_unfinished_run_without_findings_says_what_to_do(make: Maker, state: 
 
 def test_a_run_that_has_only_begun_can_be_shown(make: Maker) -> None:
     run = make(search=(), baseline=(), state="running")
-    assert "No origin has been searched yet" in render_page(run)
+    assert "No starting image has been searched yet" in render_page(run)
     assert "no failures yet" in plain_summary(summarise(run))
 
 

@@ -53,7 +53,7 @@ def test_findings_are_found_by_key(run):
 def test_replay_takes_keys(run):
     said = CliRunner().invoke(app, ["replay", str(run.layout.folder), "0-1", "1"])
     assert said.exit_code == 0 and "2 of 2 findings still fail" in said.output
-    assert said.output.startswith("000000-0001") and "\n000001 " in said.output
+    assert said.stdout.startswith("000000-0001") and "\n000001 " in said.stdout
     assert CliRunner().invoke(app, ["replay", str(run.layout.folder), "0-x"]).exit_code == 2
 
 
@@ -77,7 +77,10 @@ def test_origins_are_counted_once_and_judgements_by_failure(run):
     found = sum(o.status is Status.FOUND for o in run.outcomes())
     stages = {stage.name: stage for stage in summary.search.funnel}
     assert stages["confirmed"].rate.count == found <= stages["confirmed"].rate.total == 3
-    assert "an origin counts once" in stages["confirmed"].meaning and "counted by failure" in stages["valid"].meaning
+    assert (
+        "a starting image counts once" in stages["confirmed"].meaning
+        and "counted by failure" in stages["valid"].meaning
+    )
     assert summary.metrics["findings"] == len(run.index()) > found and "failures in all" in summary.headline
     first = [min(f.evaluations for f in run.findings() if f.attempt == k) for k in range(3)]
     assert summary.search.evaluations_to_failure.median == sorted(first)[1], "not the whole budget"

@@ -66,7 +66,7 @@ def _rivalry(first: Side, second: Side, rates: tuple[Rate, Rate], share_p: float
     x, y = rates
     more = (x.share or 0) >= (y.share or 0)
     (winner, high), (loser, low) = ((first, x), (second, y)) if more else ((second, y), (first, x))
-    figures = f"{high.count} of {high.total} against {low.count} of {low.total} origins, {p_value(share_p)}"
+    figures = f"{high.count} of {high.total} against {low.count} of {low.total} starting images, {p_value(share_p)}"
     differs = share_p <= LEVEL
     words = (
         f"{winner.name} gives more confirmed failures than {loser.name}: {figures} after correction"

@@ -97,7 +97,7 @@ def _budget(campaign: Campaign) -> Iterator[Line]:
             yield Line(
                 "wrong",
                 "budget",
-                f"the {arm} asks for {first} evaluations at once, the budget is {campaign.budget.evaluations} per origin",
+                f"the {arm} asks for {first} evaluations at once, the budget is {campaign.budget.evaluations} per starting image",
                 "raise budget.evaluations or make the population smaller",
             )
     repeats = campaign.attempts[Arm.SEARCH] / max(1, len(campaign.data.labels))

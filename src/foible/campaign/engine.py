@@ -21,9 +21,10 @@ from foible.campaign.confirm import Suspects, confirm
 from foible.campaign.evaluate import Evaluator
 from foible.campaign.events import Ended, Event, Round, Saved, Shard, Shrunk
 from foible.campaign.failing import Failing, failing_rows
+from foible.campaign.rehearse import lanes_of
 from foible.campaign.starts import StartQueue
 from foible.errors import RecipeError
-from foible.faces import Remembers, Shares
+from foible.faces import Leaves, Remembers, Shares
 from foible.protocols import Lanes
 from foible.records import Outcome
 from foible.types import TESTED, Arm, Feedback, Proposal, Starts, State, Status
@@ -46,6 +47,7 @@ class Engine:
         self.campaign, self.evaluator, self.shard, self.deadline = campaign, evaluator, shard, deadline
         self.search, self.recipe = campaign.searches[shard.arm], campaign.recipe
         self.objective = campaign.objective
+        self.most = lanes_of(campaign, shard.arm, evaluator.chunks.size)
         self.queue = StartQueue(campaign, evaluator, shard.arm, shard.attempts)
         self.lanes = self._lanes(Starts.none(campaign.generator.space.shape, self.queue.count))
         self.state: State = {}
@@ -196,8 +198,10 @@ class Engine:
             target=int(self.lanes.targets[lane]),
             findings=found,
         )
-        shares = isinstance(self.objective, Shares)
-        return Ended(outcome, {k: v[lane].clone() for k, v in self.memory.items()} if shares else None)
+        if not isinstance(self.objective, Shares):
+            return Ended(outcome)
+        memory = self.objective.leaves(self.memory) if isinstance(self.objective, Leaves) else self.memory
+        return Ended(outcome, {k: v[lane].clone() for k, v in memory.items()})
 
     def _unconfirmed(self, lanes: Tensor) -> tuple[Suspects, list[Ended]]:
         """The best failures of searches that are over, to be confirmed with others at the price of one evaluation."""
@@ -225,7 +229,7 @@ class Engine:
         self.waiting = []
 
     def _refill(self) -> None:
-        starts = self.queue.take(self.recipe.engine.lanes - len(self.lanes))
+        starts = self.queue.take(self.most - len(self.lanes))
         self.events += [Ended(outcome) for outcome in self.queue.apart]
         self.queue.apart = []
         if len(starts) == 0:

@@ -45,7 +45,7 @@ class Strict(BaseModel):
 class BudgetTable(Strict):
     """What a search may cost: evaluations per origin, and seconds for the whole run."""
 
-    evaluations: int = Field(3760, ge=1, description="images shown to the counted classifiers, per origin")
+    evaluations: int = Field(3760, ge=1, description="images shown to the counted classifiers, per starting image")
     seconds: float | None = Field(None, gt=0, description="for the whole run; it can go on later")
 
 
@@ -68,7 +68,10 @@ class NarrowTable(Strict):
 class EngineTable(Strict):
     """How the machine is used; changes no result beyond what docs/concepts.md says of chunks."""
 
-    lanes: int = Field(32, ge=1, description="origins searched side by side")
+    lanes: int | Literal["auto"] = Field(
+        "auto",
+        description="starting images searched side by side; auto: enough to fill the passes through the networks",
+    )
     chunk: int | Literal["auto"] = Field("auto", description="images per pass through the networks; auto: measured")
     device: str = Field("cpu", description="where the networks run: cpu, cuda, cuda:1, mps")
     checkpoint_seconds: float = Field(10.0, gt=0, description="between two savings of unfinished searches")
@@ -82,6 +85,13 @@ class EngineTable(Strict):
     gpus: float | None = Field(
         None, ge=0, description="what a worker takes of a GPU, such as 0.25; left out: a whole one where device is cuda"
     )
+
+    @field_validator("lanes")
+    @classmethod
+    def _at_least_one(cls, lanes: int | Literal["auto"]) -> int | Literal["auto"]:
+        if isinstance(lanes, int) and lanes < 1:
+            raise ValueError("a number of starting images searched side by side is 1 or more")
+        return lanes
 
     @field_validator("workers")
     @classmethod
@@ -98,7 +108,7 @@ class Recipe(Strict):
     title: str = Field("", description="what reports call it")
     domain: str = Field(description="what images the classifier is for: a name, a .toml file or a tree of images")
     data: str | None = Field(None, description="real images: a tree, an npz file or 'sample'; left out: look around")
-    classes: tuple[str, ...] | None = Field(None, description="of the origins; left out: all, in turn")
+    classes: tuple[str, ...] | None = Field(None, description="of the starting images; left out: all, in turn")
     targets: tuple[str, ...] | None = Field(None, description="classes to aim at: attempts go through all pairs")
     narrow: NarrowTable | None = Field(
         None, description="with targets: leave a pair of classes alone once its share of escapes is known well enough"
@@ -112,7 +122,7 @@ class Recipe(Strict):
         description="which are searched, of those that the classifier gets right: those that the validators call valid "
         "with their label, or any",
     )
-    attempts: int = Field(100, ge=1, description="how many origins to try")
+    attempts: int = Field(100, ge=1, description="how many starting images to try")
     seed: int = Field(0, ge=0, description="of all randomness")
     generator: Part = Field(description="makes the images: zoo name, .safetensors file, file.py:Name or a table")
     classifier: Part = Field(

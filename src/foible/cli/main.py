@@ -151,8 +151,17 @@ for name, act in survey.VERBS.items():
 app.add_typer(surveys, name="survey", help="Ask people what they see: `survey RUN` makes a page.")
 
 data_app = typer.Typer(
-    help="Real images: what is found where (`data ls`), and fetching them (`data get cifar10`).", no_args_is_help=True
+    help="Real images: what is found where (`data`), and fetching them (`data get cifar10`).",
+    invoke_without_command=True,
 )
+
+
+@data_app.callback()
+def _data(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        verb(data.ls)()
+
+
 for of_the_data in data.VERBS:
     data_app.command()(verb(of_the_data))
 app.add_typer(data_app, name="data")

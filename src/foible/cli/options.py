@@ -20,7 +20,7 @@ RunArgument = Annotated[Path, typer.Argument(help="A run folder.", show_default=
 Out = Annotated[
     Path | None, typer.Option("--out", "-o", help="The run folder [default: runs/<recipe name>].", show_default=False)
 ]
-Attempts = Annotated[int | None, typer.Option(help="How many origins to try.", show_default=False)]
+Attempts = Annotated[int | None, typer.Option(help="How many starting images to try.", show_default=False)]
 Seed = Annotated[int | None, typer.Option(help="Seed of all randomness.", show_default=False)]
 Generator = Annotated[
     str | None, typer.Option(help="Another generator: zoo name, .safetensors file or file.py:Name.", show_default=False)
@@ -39,12 +39,12 @@ Data = Annotated[
 Origins = Annotated[
     str | None,
     typer.Option(
-        help="Which origins to search: 'judged' (valid with their label, where there is a judge) or 'any'.",
+        help="Which starting images to search: 'judged' (valid with their label, where there is a judge) or 'any'.",
         show_default=False,
     ),
 ]
 Lanes = Annotated[
-    int | None, typer.Option(help="Origins searched side by side; no effect on results.", show_default=False)
+    int | None, typer.Option(help="Starting images searched side by side; no effect on results.", show_default=False)
 ]
 Chunk = Annotated[int | None, typer.Option(help="Images per forward pass; measured when left out.", show_default=False)]
 Device = Annotated[str | None, typer.Option(help="Where the networks run: cpu, cuda, cuda:1, mps.", show_default=False)]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from foible.metrics.costs import evaluations_per_failure
 from foible.metrics.mcnemar import exact_mcnemar, pair_counts
 from foible.metrics.rates import Rate, rate
+from foible.names import Status
 from foible.records import Outcome
-from foible.types import Status
 
 
 @dataclass(frozen=True)

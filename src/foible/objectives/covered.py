@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PART = 250  # images profiled at a time
+LEFT = 32  # aims that a search remembers it is through with
 
 
 def start_books(plan: Covering, setting: Setting) -> State:
@@ -95,14 +96,14 @@ class Books:
 
     def begin(self, plan: Covering, lanes: Lanes, shared: State) -> State:
         """What searches remember before they have looked at anything."""
-        count, room, aims = len(lanes), plan.room, plan.count
+        count, room, aims = len(lanes), plan.places, plan.count
         none = torch.zeros(count, dtype=torch.int64)
         memory: State = {"agreed": none, "begun": none.bool(), "kept": none}
         draws = [lanes.streams.at("aims", attempt) for attempt in lanes.attempts.tolist()]
         salt = torch.cat([torch.randint(0, 1 << 62, (1,), generator=stream) for stream in draws] or [none])
         for role in plan.looked_at:
             criterion = self.criterion(plan, role, shared)
-            nowhere = torch.full((count, room * aims), -1)
+            nowhere = torch.full((count, LEFT * aims), -1)
             mine = {
                 "aims": torch.full((count, aims), -1),
                 "salt": salt,

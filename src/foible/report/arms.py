@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pydantic import BaseModel, ConfigDict
 
 from foible.metrics import Rate, Spread, evaluations_per_failure, spread
+from foible.names import Status
 from foible.records import Finding, Outcome
 from foible.report.funnel import NOBODY, Stage, funnel
 from foible.store.answers import Answers
-from foible.types import Status
 
 
 class ArmSummary(BaseModel):

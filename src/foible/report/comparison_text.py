@@ -37,7 +37,7 @@ def print_comparison(comparison: Comparison, console: Console | None = None) -> 
         console.print(Text(sentence), soft_wrap=True)
     console.print()
     console.print(
-        f"Failures: exact McNemar test on shared origins. Evaluations: paired log-rank test. Corrected "
+        f"Failures: exact McNemar test on shared starting images. Evaluations: paired log-rank test. Corrected "
         f"({NAMES[comparison.correction]}) over {plural(comparison.tests, 'test')}.",
         soft_wrap=True,
         highlight=False,

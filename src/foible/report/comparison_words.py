@@ -11,31 +11,29 @@ WHAT = {"confirmed": "confirmed failures", "counts": "failures that count"}
 
 
 def by_share(duel: Duel, test: ShareDuel, measure: str) -> str:
-    """ "descent finds more failures that count than genetic: 71 against 45 of 97 origins, p < 0.001 after correction"."""
+    """ "descent finds more failures that count than genetic: 71 against 45 of 97 starting images, p < 0.001 after correction"."""
     what, more = WHAT[measure], test.first.count >= test.second.count
     winner, loser = (duel.first, duel.second) if more else (duel.second, duel.first)
     high, low = (test.first.count, test.second.count) if more else (test.second.count, test.first.count)
-    figures = f"{high:,} against {low:,} of {test.pairs.shared:,} origins, {p_value(test.corrected)} after correction"
-    aside = f"; {test.left_out:,} shared origins are left out, not judged" if test.left_out else ""
+    figures = (
+        f"{high:,} against {low:,} of {test.pairs.shared:,} starting images, {p_value(test.corrected)} after correction"
+    )
+    aside = f"; {test.left_out:,} shared starting images are left out, not judged" if test.left_out else ""
     if test.corrected <= LEVEL:
         return f"{winner} finds more {what} than {loser}: {figures}; {_odds(test.odds, more)}{aside}."
     if test.pairs.discordant == 0:
-        return (
-            f"{duel.first} and {duel.second} find {what} on the same {high:,} of {test.pairs.shared:,} origins{aside}."
-        )
+        return f"{duel.first} and {duel.second} find {what} on the same {high:,} of {test.pairs.shared:,} starting images{aside}."
     return f"No difference in {what} is shown between {winner} and {loser}: {figures}; {_power(test)}{aside}."
 
 
 def by_cost(duel: Duel, test: CostDuel) -> str:
-    """ "descent needs fewer evaluations than genetic: median 38 against 812 on 97 origins, p < 0.001 after ..."."""
+    """ "descent needs fewer evaluations than genetic: median 38 against 812 on 97 starting images, p < 0.001 after ..."."""
     first = test.first_is_cheaper is not False
     winner, loser = (duel.first, duel.second) if first else (duel.second, duel.first)
     medians = (test.first_median, test.second_median) if first else (test.second_median, test.first_median)
     chance = test.cheaper if first else 1 - test.cheaper
     said = " against ".join(count(m) if m is not None else f"more than {test.horizon:,}" for m in medians)
-    figures = (
-        f"median {said} on {test.origins:,} origins, unsolved ones censored, {p_value(test.corrected)} after correction"
-    )
+    figures = f"median {said} on {test.origins:,} starting images, unsolved ones censored, {p_value(test.corrected)} after correction"
     if test.corrected > LEVEL:
         return f"No difference in evaluations to a failure is shown between {winner} and {loser}: {figures}."
     return (
@@ -46,7 +44,9 @@ def by_cost(duel: Duel, test: CostDuel) -> str:
 
 def between_all(measure: str, sides: int, result: CochranQ) -> str:
     """The same for all sides at once."""
-    figures = f"Cochran's Q = {result.statistic:.2f} on {result.origins:,} shared origins, {p_value(result.p_value)}"
+    figures = (
+        f"Cochran's Q = {result.statistic:.2f} on {result.origins:,} shared starting images, {p_value(result.p_value)}"
+    )
     if result.p_value <= LEVEL:
         return f"The {sides} sides do not all find {WHAT[measure]} equally often: {figures}."
     return f"No difference in {WHAT[measure]} is shown among the {sides} sides: {figures}."
@@ -70,7 +70,7 @@ def _over(value: float | None) -> float | None:
 
 def _power(test: ShareDuel) -> str:
     if test.detectable is None:
-        said = "so few origins would not show any difference 8 times of 10"
+        said = "so few starting images would not show any difference 8 times of 10"
     else:
         said = f"one of {100 * test.detectable:.0f} points would be found 8 times of 10"
-    return said + (f", one as large as this with about {test.needed:,} origins" if test.needed else "")
+    return said + (f", one as large as this with about {test.needed:,} starting images" if test.needed else "")

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pydantic import BaseModel, ConfigDict
 
 from foible.metrics import Paired, Rate, evaluations_per_failure, paired, rate
+from foible.names import Status
 from foible.records import Finding, Outcome
 from foible.report.wording import percent
-from foible.types import Status
 from foible.zoo import entries
 
 ERRORS = {

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from foible.names import Status
 from foible.records import Outcome
-from foible.types import Status
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pydantic import BaseModel, ConfigDict
 
 from foible.metrics import Rate, rate
+from foible.names import Status
 from foible.records import Finding, Outcome, everyone_accepts
 from foible.store.answers import Answers
-from foible.types import Status
 
 
 class Stage(BaseModel):
@@ -33,7 +33,7 @@ class Stage(BaseModel):
 
 
 NOBODY = Answers({})
-BY_FAILURE = "; counted by failure, and those of one origin are alike, so the interval is too narrow"
+BY_FAILURE = "; counted by failure, and those of one starting image are alike, so the interval is too narrow"
 
 
 def funnel(
@@ -56,15 +56,15 @@ def funnel(
             name="failures",
             title="Failures seen",
             meaning="the search reached an image that the classifier gets wrong",
-            of="accepted origins",
+            of="accepted starting images",
             rate=rate(found + counts[Status.LOST], accepted),
         ),
         Stage(
             name="confirmed",
             title="Confirmed failures",
             meaning="still wrong after rounding to an 8-bit PNG, reading it back and looking a second time"
-            + (f"; an origin counts once, {len(findings):,} failures in all" if several else ""),
-            of="accepted origins",
+            + (f"; a starting image counts once, {len(findings):,} failures in all" if several else ""),
+            of="accepted starting images",
             rate=rate(found, accepted),
         ),
         *_judged(findings, BY_FAILURE if several else ""),
@@ -77,8 +77,8 @@ def _origins(accepted: int, recognised: int, attempts: int, judged: bool) -> tup
     apart = "; the others are set apart, never searched"
     first = Stage(
         name="recognised" if judged else "accepted",
-        title="Recognised origins" if judged else "Accepted origins",
-        meaning="the classifier gets the starting image right"
+        title="Recognised starting images" if judged else "Accepted starting images",
+        meaning="the classifier gets them right"
         + (apart if judged else f"{apart}; whether they are images of their class was not judged"),
         of="attempts",
         rate=rate(recognised, attempts),
@@ -87,9 +87,9 @@ def _origins(accepted: int, recognised: int, attempts: int, judged: bool) -> tup
         return (first,)
     second = Stage(
         name="accepted",
-        title="Accepted origins",
-        meaning=f"every validator calls the starting image valid with its label{apart}",
-        of="recognised origins",
+        title="Accepted starting images",
+        meaning=f"every validator calls them valid with their label{apart}",
+        of="recognised starting images",
         rate=rate(accepted, recognised),
     )
     return first, second

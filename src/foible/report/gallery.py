@@ -13,7 +13,10 @@ from foible.images import Pixels, as_pixels, png, webp
 from foible.records import About, Finding, Key
 from foible.report.wording import UNKNOWN, count, decimal, percent
 from foible.store import Run
+from foible.store.answers import Answers
 from foible.store.pictures import decoded, pictures
+from foible.store.reader import FindingLine
+from foible.store.selection import counts
 from foible.types import Images
 
 MOST = 200  # findings on one page
@@ -52,12 +55,12 @@ class Card:
         return sum(len(uri) for uri in (self.origin, self.failure, self.difference) if uri)
 
 
-def gallery(run: Run, pairs: Iterable[Shown]) -> list[Card]:
-    """Cards for findings given as (key, label, predicted): as many as a page can carry."""
+def gallery(run: Run, lines: Iterable[FindingLine], answers: Answers) -> list[Card]:
+    """Cards for findings, those that count first: as many as a page can carry."""
     cards: list[Card] = []
     seen: set[tuple[int, int]] = set()
     size = 0
-    for key, label, predicted in choose(list(pairs), MOST):
+    for key, label, predicted in leading(lines, answers, MOST):
         card = card_of(run, run.finding(key), (label, predicted) not in seen)
         size += card.size
         if cards and size > BYTES:
@@ -65,6 +68,15 @@ def gallery(run: Run, pairs: Iterable[Shown]) -> list[Card]:
         seen.add((label, predicted))
         cards.append(card)
     return cards
+
+
+def leading(lines: Iterable[FindingLine], answers: Answers, most: int) -> list[Shown]:
+    """A choice of findings in which those that count come first; where nobody was asked, all count."""
+    counting: list[Shown] = []
+    others: list[Shown] = []
+    for line in lines:
+        (counting if counts(line, answers) else others).append((line.key, line.label, line.predicted))
+    return [*choose(counting, most), *choose(others, most)][:most]
 
 
 def choose(pairs: Sequence[Shown], most: int) -> list[Shown]:

@@ -22,9 +22,11 @@ def headline(facts: RunFacts, search: ArmSummary, comparison: Paired | None, cou
 
 def _nothing_searched(facts: RunFacts, search: ArmSummary) -> str:
     if search.attempts == 0:
-        return f"No origin has been searched yet, of {plural(facts.attempts_planned, 'attempt')} planned."
+        return f"No starting image has been searched yet, of {plural(facts.attempts_planned, 'attempt')} planned."
     valid = " and the validators call valid with its label" if search.stage("recognised") else ""
-    return f"None of {plural(search.attempts, 'attempt')} gave an origin that {facts.classifier} gets right{valid}."
+    return (
+        f"None of {plural(search.attempts, 'attempt')} gave a starting image that {facts.classifier} gets right{valid}."
+    )
 
 
 def _counted(facts: RunFacts, counts: Rate | None, counted: Counting | None) -> str:
@@ -52,7 +54,7 @@ def _confirmed(facts: RunFacts, search: ArmSummary, confirmed: Rate) -> str:
 
 def _beside(facts: RunFacts, both: Paired, counted: Paired | None) -> str:
     text = (
-        f"On the same {plural(both.shared, 'origin')} with the same budget, {facts.baseline} search reached "
+        f"On the same {plural(both.shared, 'starting image')} with the same budget, {facts.baseline} search reached "
         f"{both.baseline.count:,} and {facts.search} search {both.search.count:,}"
     )
     return text + (f"; {counted.baseline.count:,} and {counted.search.count:,} that count." if counted else ".")

@@ -7,11 +7,11 @@ from pathlib import Path
 from xml.etree import ElementTree as XML
 
 from foible.files import disk_errors
+from foible.names import Status
 from foible.records import Finding, Key, Outcome
 from foible.report.summary import Summary, summarise
 from foible.report.wording import decimal
 from foible.store import Run
-from foible.types import Status
 
 MOST = 20  # findings of one origin that are named
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML 1.0 cannot hold
@@ -58,7 +58,7 @@ def _case(run: Run, outcome: Outcome) -> XML.Element:
         said = run.classes[outcome.origin_predicted]
         taken, refused = f"is already taken for {said}", "is not called valid with its label by the validators"
         why = refused if outcome.status is Status.REFUSED else taken
-        XML.SubElement(case, "skipped", message=_clean(f"origin of class {name} {why}"))
+        XML.SubElement(case, "skipped", message=_clean(f"starting image of class {name} {why}"))
     elif outcome.status is Status.FOUND:
         found = [run.finding(Key(outcome.attempt, number)) for number in range(min(outcome.findings, MOST))]
         more = f", and {outcome.findings - 1:,} more" if outcome.findings > 1 else ""

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foible.borders.parts import parts
 from foible.files import write_whole
 from foible.metrics import ClassPair
+from foible.names import Arm
 from foible.report import wording
 from foible.report.curve import Chart, chart
 from foible.report.gallery import gallery
 from foible.report.summary import Summary, summarise
 from foible.store import Run
-from foible.types import Arm
+from foible.store.answers import read_answers
+from foible.store.selection import counts, is_judged
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -59,8 +62,9 @@ def render_page(run: Run, summary: Summary | None = None) -> str:
     import tomli_w
 
     summary = summary or summarise(run)
-    ended = {o.attempt for o in run.outcomes()}
-    cards = gallery(run, ((f.key, f.label, f.predicted) for f in run.findings() if f.attempt in ended))
+    ended, answers = {o.attempt for o in run.outcomes()}, read_answers(run.layout)
+    found = [line for line in run.index() if line.attempt in ended]
+    cards = gallery(run, found, answers)
     return (
         environment()
         .get_template("page.html.jinja")
@@ -76,6 +80,7 @@ def render_page(run: Run, summary: Summary | None = None) -> str:
             listed=summary.confusions[:LISTED],
             borders=parts(run),
             cards=cards,
+            verdicts={line.key: counts(line, answers) if is_judged(line, answers) else None for line in found},
             damage=[line for card in cards for line in card.damage],
             shown={(card.label, card.predicted) for card in cards},
             recipe=tomli_w.dumps(without_nothing(summary.facts.recipe)),
@@ -83,8 +88,12 @@ def render_page(run: Run, summary: Summary | None = None) -> str:
     )
 
 
+@cache
 def environment(*folders: Path) -> Environment:
-    """Templates of the report and of other rooms that share its look; everything from users is escaped."""
+    """Templates of the report and of other rooms that share its look; everything from users is escaped.
+
+    The same one every time: reading a template takes longer than filling it in, and a benchmark writes a page per cell.
+    """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     made = Environment(

@@ -10,6 +10,7 @@ import torch
 from pydantic import BaseModel, ConfigDict
 
 from foible.metrics import ClassPair, Paired, Rate, class_pairs, paired, rate, spread
+from foible.names import Arm, Status
 from foible.records import Finding, Outcome
 from foible.report.arms import ArmSummary, arm_summary, first_found
 from foible.report.counting import Counting, counting, known_error
@@ -18,7 +19,6 @@ from foible.report.flat import flat_metrics
 from foible.report.headline import headline
 from foible.store import Run
 from foible.store.answers import read_answers
-from foible.types import Arm, Status
 
 
 class Frozen(BaseModel):

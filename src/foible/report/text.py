@@ -61,7 +61,7 @@ def _parts(summary: Summary, page: Path | None, fancy: bool, bars: bool = False)
     )
     about = (
         f"{facts.classifier} on {facts.domain}, images from {facts.generator}, {facts.search} search with up to "
-        f"{facts.budget_evaluations:,} evaluations per origin, seed {facts.seed}"
+        f"{facts.budget_evaluations:,} evaluations per starting image, seed {facts.seed}"
     )
     parts: list[RenderableType] = ["", title, Text(plain(about), style="dim" if fancy else "")]
     if state != "complete":
@@ -113,7 +113,7 @@ def _funnel_table(summary: Summary, fancy: bool, bars: bool) -> RenderableType:
                     f"{rate.count:,}",
                     percent(rate.share),
                     interval(rate),
-                    f"of {plural(rate.total, 'same origin')}",
+                    f"of {plural(rate.total, 'same starting image')}",
                 )
                 table.add_row(Text(plain(name + note)), *cells)
     return table
@@ -141,23 +141,25 @@ def _cost_lines(summary: Summary) -> list[str]:
     arm, rival = summary.search, summary.comparison
     found = arm.evaluations_to_failure
     lines = [
-        f"evaluations  {count(arm.evaluations_per_failure)} per failure, unsolved origins included; "
+        f"evaluations  {count(arm.evaluations_per_failure)} per failure, unsolved ones included; "
         f"median {count(found.median)} where solved (quartiles {count(found.lower)}–{count(found.upper)})",
-        f"rounds       {count(arm.rounds.mean)} on average, unsolved origins included",
+        f"rounds       {count(arm.rounds.mean)} on average, unsolved ones included",
         f"distance     {decimal(arm.latent_distance.median)} in the latent space, "
         f"{decimal(arm.pixel_distance.median)} in pixels (medians)",
     ]
     if rival is not None and rival.shared:
         lines.append(
             f"comparison   {summary.facts.search} alone found {rival.search_only:,}, {summary.facts.baseline} alone "
-            f"{rival.baseline_only:,} of the same {plural(rival.shared, 'origin')} ({p_value(rival.p_value)}, exact McNemar)"
+            f"{rival.baseline_only:,} of the same {plural(rival.shared, 'starting image')} ({p_value(rival.p_value)}, exact McNemar)"
         )
     return lines if found.count else lines[1:2] if arm.rounds.count else []
 
 
 def _confusion_lines(summary: Summary) -> list[str]:
     if not summary.confusions:
-        return [f"no failures yet; {of(summary.search.stage('confirmed'))} accepted origins".replace(UNKNOWN, "0")]
+        return [
+            f"no failures yet; {of(summary.search.stage('confirmed'))} accepted starting images".replace(UNKNOWN, "0")
+        ]
     names = summary.facts.classes
     top = [f"{names[p.label]} taken for {names[p.predicted]} ({p.count:,})" for p in summary.confusions[:TOP]]
     more = len(summary.confusions) - TOP

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from foible.metrics import Cost
+from foible.names import Arm, Status
 from foible.records import everyone_accepts
 from foible.store import Run
 from foible.store.reader import FindingLine
-from foible.types import Arm, Status
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 from foible.errors import StoreError
+from foible.names import Arm, Status
 from foible.records import Finding, Outcome, Probabilities, Verdict
-from foible.types import Arm, Status
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 FORMAT = 2  # of the database, in PRAGMA user_version; `store/migrate.py` brings earlier runs up to it
 
@@ -132,7 +131,7 @@ def other_format(folder: Path, found: int) -> StoreError:
 
 def outcome_row(outcome: Outcome) -> dict[str, Any]:
     """An outcome as the columns of its table."""
-    return asdict(outcome)
+    return dict(vars(outcome))
 
 
 APART = ("before", "after", "measures")  # of a finding: in tables of their own
@@ -194,6 +193,9 @@ def to_blob(tensor: Tensor) -> bytes:
 
 def from_blob(blob: bytes, shape: tuple[int, ...]) -> Tensor:
     """A tensor read back from its bytes."""
+    import numpy as np
+    import torch
+
     return torch.from_numpy(np.frombuffer(blob, "<f4").reshape(shape).astype(np.float32))
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from foible.errors import MissingExtra, RecipeError
 from foible.files import disk_errors, write_whole
+from foible.names import Arm
 from foible.records import Finding
 from foible.store.answers import read_answers
 from foible.store.cells import cell
@@ -20,7 +21,6 @@ from foible.store.export_rows import COLUMNS, csv_row, full_row, parquet_schema,
 from foible.store.pictures import pictures
 from foible.store.reader import Run
 from foible.store.selection import COUNTING, EVERYTHING, NOBODY, Wanted, passes
-from foible.types import Arm
 
 LONGEST = 80  # characters of a name inside a file name
 

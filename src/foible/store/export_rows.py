@@ -6,11 +6,11 @@ import json
 from dataclasses import asdict
 from typing import Any
 
+from foible.names import Arm
 from foible.records import Finding
 from foible.store.answers import NOTHING, OTHER, Answers
 from foible.store.reader import Run
 from foible.store.selection import NOBODY, WORDS, counts, is_kept, is_valid
-from foible.types import Arm
 
 PLAIN = (
     "attempt",

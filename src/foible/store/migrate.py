@@ -18,10 +18,10 @@ from filelock import FileLock, Timeout
 from foible.digest import sha256
 from foible.errors import StoreError
 from foible.files import replacing, write_whole
+from foible.names import TESTED
 from foible.store.database import FORMAT, connect, database_errors, insert, other_format
 from foible.store.layout import Layout
 from foible.store.manifest import Manifest, write_manifest
-from foible.types import TESTED
 
 STOP: dict[str, dict[str, Any]] = {
     "first": {"ends": "first"},

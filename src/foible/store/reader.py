@@ -7,18 +7,18 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from safetensors.torch import load as load_tensors
+from typing import TYPE_CHECKING, Any
 
 from foible.errors import StoreError
-from foible.images import read_png
+from foible.names import TESTED, Arm, Status
 from foible.records import Finding, Key, Outcome, Verdict
 from foible.store.database import WHOLE_FINDINGS, connect, database_errors, to_finding, to_outcome
 from foible.store.layout import Layout, inside
 from foible.store.manifest import Manifest, read_manifest
 from foible.store.sound import LARGEST, row_errors, sound_finding, sound_line, sound_outcome, sound_verdict
-from foible.types import TESTED, Arm, Images, State, Status
+
+if TYPE_CHECKING:
+    from foible.types import Images, State
 
 
 @dataclass(frozen=True)
@@ -133,6 +133,8 @@ class Run:
 
     def image(self, name: str) -> Images:
         """An image (C, H, W) of the run, as stored in its PNG."""
+        from foible.images import read_png
+
         return read_png(inside(self.layout.folder, name), self.manifest.shape)
 
     def counts(self, arm: Arm = Arm.SEARCH) -> dict[Status, int]:
@@ -149,7 +151,9 @@ class Run:
     def shared(self, arm: Arm = Arm.SEARCH) -> State:
         """What the searches of the run have come to share, as units covered; nothing where they share nothing."""
         row = next(self._rows("SELECT state FROM shared WHERE arm = ? ORDER BY wave DESC LIMIT 1", arm), None)
-        return load_tensors(row["state"]) if row else {}
+        from safetensors.torch import load
+
+        return load(row["state"]) if row else {}
 
     def _finding(self, row: sqlite3.Row) -> Finding:
         with row_errors(f"finding {row['attempt']}", self.layout.folder):

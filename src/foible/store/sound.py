@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any, get_args
 
 from foible.errors import StoreError
+from foible.names import TESTED
 from foible.records import About, Finding, Outcome, Verdict
-from foible.types import TESTED
 
 LARGEST = 2**63 - 1  # what SQLite can count to
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from foible.report.gallery import Card, choose
+from foible.report.gallery import Card, leading
 from foible.report.wording import plural, short_name
 from foible.store import Run
 from foible.store.answers import Answers, read_answers
@@ -97,12 +97,13 @@ def _stamp(run: Run) -> object:
 
 def _glance(run: Run) -> Glance:
     recipe, lines, ended = run.manifest.recipe, run.index(), run.counts()
-    chosen = choose([(f.key, f.label, f.predicted) for f in lines], PICTURES)
+    answers = read_answers(run.layout)
+    chosen = leading(lines, answers, PICTURES)
     parts = [short_name(recipe[part]["use"]) for part in ("classifier", "generator")]
     return Glance(
-        what=" against ".join(parts),
+        what=", images from ".join(parts),
         settings=settings_of(recipe),
-        tally=tally(lines, read_answers(run.layout)),
+        tally=tally(lines, answers),
         searched=sum(count for status, count in ended.items() if status not in APART),
         planned=recipe["attempts"],
         created=run.manifest.created,
@@ -114,13 +115,17 @@ def _glance(run: Run) -> Glance:
 
 def settings_of(recipe: dict[str, Any]) -> str:
     """How a run searches, in a line."""
-    search = {k: v for k, v in recipe["search"].items() if k != "use"}
-    said = "".join(f", {k} {_short(v)}" for k, v in list(search.items())[:3])
+    said = "".join(f", {setting}" for setting in search_settings(recipe)[:3])
     budget = f"{recipe['budget']['evaluations']:,} evaluations each"
     return (
         f"{short_name(recipe['search']['use'])}{said} · {plural(recipe['attempts'], 'starting image')}, {budget}"
         f" · seed {recipe['seed']}"
     )
+
+
+def search_settings(recipe: dict[str, Any]) -> list[str]:
+    """What a recipe says of its search beyond the name, each as people read it: "steady no"."""
+    return [f"{key.replace('_', ' ')} {_short(value)}" for key, value in recipe["search"].items() if key != "use"]
 
 
 def day(created: str) -> str:
@@ -132,4 +137,4 @@ def day(created: str) -> str:
 
 
 def _short(value: Any) -> str:
-    return str(value)[:20]
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)[:20]

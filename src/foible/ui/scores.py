@@ -10,6 +10,8 @@ from foible.report.curve import Tick
 from foible.ui.history import Point
 from foible.ui.live import Origin
 
+APART = 8.0  # per cent of the height that two labels need
+
 
 @dataclass(frozen=True)
 class Dot:
@@ -28,7 +30,7 @@ class Scores:
     dots: tuple[Dot, ...]
     goal: float | None
     ticks: tuple[Tick, ...]
-    top: float
+    heights: tuple[Tick, ...]
 
     @property
     def watched(self) -> bool:
@@ -59,7 +61,17 @@ def scores(
         return 100 * point.evaluations / reach, 100 * (top - point.best) / span
 
     dots = [Dot(*place(way[-1]), _line([place(p) for p in way]), origin) for origin, way in placed]
-    return Scores(tuple(dots), None if goal is None else 100 * (top - goal) / span, _ticks(reach), top)
+    return Scores(
+        tuple(dots), None if goal is None else 100 * (top - goal) / span, _ticks(reach), _heights(top, span, goal)
+    )
+
+
+def _heights(top: float, span: float, goal: float | None) -> tuple[Tick, ...]:
+    """What stands beside the chart: where a failure begins, and both ends unless they would cover it."""
+    line = None if goal is None else Tick(100 * (top - goal) / span, f"{goal:g}")
+    ends = (Tick(0, f"{top:.1f}"), Tick(100, f"{top - span:.1f}"))
+    clear = [end for end in ends if line is None or abs(end.place - line.place) > APART]
+    return (*([line] if line else []), *clear)
 
 
 def _line(places: Sequence[tuple[float, float]]) -> str:

@@ -18,6 +18,7 @@ PAGE = 24
 MOST_KEYS = 2000
 KEY = re.compile(r"[0-9]{1,11}(-[0-9]{1,11})?")
 ORDERS = {
+    "counting": "those that count first",
     "attempt": "in order of attempt",
     "cheap": "quickest first",
     "costly": "slowest first",
@@ -25,7 +26,6 @@ ORDERS = {
     "far": "farthest from the starting image first",
     "sure": "the surest mistakes first",
     "unsure": "the least sure mistakes first",
-    "counting": "those that count first",
     "doubtful": "the closest verdicts first",
 }
 COUNTS = {"": "all", "yes": "counts", "no": "does not count"}
@@ -36,7 +36,7 @@ JUDGED = {"": "any", "yes": "yes", "no": "no", "unknown": "not judged"}
 class Filter(Wanted):
     """What the address of a gallery says."""
 
-    order: str = "attempt"
+    order: str = "counting"
     page: int = 1
 
     def query(self, **changes: object) -> str:
@@ -71,7 +71,7 @@ def read_filter(query: Mapping[str, str], classes: int) -> Filter:
         kept=choice("kept", JUDGED, ""),
         counts=choice("counts", COUNTS, ""),
         keys=_keys(query.get("keys", "")),
-        order=choice("order", ORDERS, "attempt"),
+        order=choice("order", ORDERS, Filter.order),
         page=number("page", 10**6) or 1,
     )
 

@@ -50,3 +50,12 @@ def test_a_search_that_nobody_watched_has_no_line():
     assert chart.dots[0].way == "" and not chart.watched
     assert scores([origin(4, 0, None)], {}, 100) is None
     assert points_now([ended, origin(4, 0, None)]) == [(3, (50, -0.5))]
+
+
+def test_labels_beside_the_chart_do_not_cover_each_other():
+    def labels(*best, goal=0.0):
+        return [t.text for t in scores([origin(0, 10, b) for b in best], {}, budget=100, goal=goal).heights]
+
+    assert labels(4.0, -4.0) == ["0", "4.4", "-4.4"]
+    assert labels(-9.0) == ["0", "-9.5"], "the goal is at the top"
+    assert labels(9.0, 5.0, goal=None) == ["9.2", "4.8"]

@@ -20,7 +20,7 @@ from foible.store import Run
 from foible.store.answers import Answers, read_answers
 from foible.store.reader import FindingLine
 from foible.store.selection import counts, is_judged
-from foible.ui.glance import APART, Tally, tally
+from foible.ui.glance import APART, Tally, search_settings, tally
 from foible.ui.live import WORDS
 from foible.ui.pages.cards import card
 from foible.ui.pages.watch import summary_of
@@ -43,8 +43,7 @@ class Column:
     @property
     def settings(self) -> str:
         """What its recipe says of its search beyond the name."""
-        said = {k: v for k, v in self.summary.facts.recipe["search"].items() if k != "use"}
-        return ", ".join(f"{k} {v}" for k, v in said.items())
+        return ", ".join(search_settings(self.summary.facts.recipe))
 
     @property
     def tally(self) -> Tally:
@@ -118,26 +117,37 @@ def compare(request: Request) -> Response:
 
 
 def _pictures(group: list[Side]) -> list[Beside]:
-    """The same starting images side by side: those first from which most of the runs reached a failure."""
+    """The same starting images side by side: those first from which most runs reached a failure that counts, or any."""
     found: dict[int, list[tuple[str, Card | None, bool | None, str]]] = {}
     named = [(side.name, run) for side in group for run in side.runs[:1]]
-    lines = [{line.attempt: line for line in reversed(run.index())} for _, run in named]
+    lines = [_first_of_each(run) for _, run in named]
     ended = [{o.attempt: o for o in run.outcomes() if o.status not in APART} for _, run in named]
     shared = set.intersection(*(set(outcomes) for outcomes in ended))
-    ranked = sorted(shared, key=lambda k: (-sum(k in one for one in lines), k))[:PICTURED]
-    for attempt in ranked:
+
+    def rank(attempt: int) -> tuple[int, int, int]:
+        reached = [one[attempt][1] for one in lines if attempt in one]
+        return -sum(verdict is True for verdict in reached), -len(reached), attempt
+
+    for attempt in sorted(shared, key=rank)[:PICTURED]:
         for (name, run), mine, outcomes in zip(named, lines, ended, strict=True):
-            line = mine.get(attempt)
-            answers = read_answers(run.layout)
-            judged = line is not None and is_judged(line, answers)
+            line, verdict = mine.get(attempt, (None, None))
             shown = card(run, line.key) if line else None
-            verdict = counts(line, answers) if line and judged else None
             found.setdefault(attempt, []).append((name, shown, verdict, WORDS[outcomes[attempt].status]))
     return [
         Beside(k, ended[0][k].label, next((c.origin for _, c, _, _ in cells if c and c.origin), None), tuple(cells))
         for k, cells in found.items()
         if any(shown for _, shown, _, _ in cells)
     ]
+
+
+def _first_of_each(run: Run) -> dict[int, tuple[FindingLine, bool | None]]:
+    """The failure shown of each attempt, one that counts if there is one, and whether it counts; None: not judged."""
+    answers, best = read_answers(run.layout), dict[int, tuple[FindingLine, bool | None]]()
+    for line in run.index():
+        verdict = counts(line, answers) if is_judged(line, answers) else None
+        if line.attempt not in best or (verdict and not best[line.attempt][1]):
+            best[line.attempt] = (line, verdict)
+    return best
 
 
 def _comparisons(groups: list[list[Side]]) -> list[Comparison]:

@@ -285,6 +285,10 @@ const spot = (part, finding, address) => {
 const onePage = document.getElementById("spot");
 if (onePage) spot(onePage, () => onePage.dataset.finding, onePage.dataset.answer);
 
+// On a narrow screen the failures come first; how to narrow them down is one touch away.
+const refine = document.querySelector(".refine");
+if (refine && matchMedia("(max-width: 900px)").matches) refine.open = false;
+
 // The gallery: enlarge one, select several.
 const gallery = document.getElementById("gallery");
 if (gallery) {
