@@ -48,7 +48,9 @@ def test_gradients_are_normalised_each_by_itself():
 
 def test_without_weight_the_second_gradient_is_not_asked_for():
     assert Joint(weight=0.0).follows == (0,) and Joint(weight=0.1).follows == (0, 1) and PGD().follows == (0,)
-    assert Joint(normalise="sum").mixes == (1.0, 0.1) and Joint().mixes == Joint(weight=0.0, normalise="sum").mixes == ()
+    assert (
+        Joint(normalise="sum").mixes == (1.0, 0.1) and Joint().mixes == Joint(weight=0.0, normalise="sum").mixes == ()
+    )
 
 
 def picture_lanes():
