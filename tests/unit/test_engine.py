@@ -9,11 +9,12 @@ import foible
 from foible.batching import Packing
 from foible.campaign import assemble, load_recipe, prepare
 from foible.campaign.evaluate import Evaluator
+from foible.campaign.rehearse import lanes_of
 from foible.errors import CheckError, ModelError, RecipeError
 from foible.protocols import Lanes
 from foible.searches.random import Random
 from foible.testing.toys import ToyClassifier, toy_recipe
-from foible.types import Capability, Proposal, Starts, Want
+from foible.types import Arm, Capability, Proposal, Starts, Want
 
 HEAD = """
 from dataclasses import dataclass
@@ -180,3 +181,19 @@ def test_large_images_go_through_one_at_a_time_and_nothing_is_measured(toy_image
     monkeypatch.setattr(prepare, "LARGE", 30)
     monkeypatch.setattr(prepare, "_measured", None)
     assert prepare.batches_of(campaign) == (1, Packing.FULL)
+
+
+@pytest.mark.parametrize(
+    ("search", "chunk", "lanes"),
+    [("descent", 64, 128), ("descent", 8, 32), ("descent", 1, 4), ({"use": "random", "batch": 16}, 64, 32)],
+)
+def test_lanes_fill_the_chunks_unless_the_recipe_says_how_many(toy_images, search, chunk, lanes):
+    recipe = toy_recipe(toy_images, search=search)
+    recipe.pop("engine", None)
+    assert lanes_of(assemble(load_recipe(recipe)), Arm.SEARCH, chunk) == lanes
+    assert lanes_of(assemble(load_recipe(recipe, {"engine.lanes": 3})), Arm.SEARCH, chunk) == 3
+
+
+def test_no_lanes_are_refused(toy_images):
+    with pytest.raises(RecipeError, match="1 or more"):
+        load_recipe(toy_recipe(toy_images), {"engine.lanes": 0})

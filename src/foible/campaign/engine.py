@@ -21,6 +21,7 @@ from foible.campaign.confirm import Suspects, confirm
 from foible.campaign.evaluate import Evaluator
 from foible.campaign.events import Ended, Event, Round, Saved, Shard, Shrunk
 from foible.campaign.failing import Failing, failing_rows
+from foible.campaign.rehearse import lanes_of
 from foible.campaign.starts import StartQueue
 from foible.errors import RecipeError
 from foible.faces import Leaves, Remembers, Shares
@@ -46,6 +47,7 @@ class Engine:
         self.campaign, self.evaluator, self.shard, self.deadline = campaign, evaluator, shard, deadline
         self.search, self.recipe = campaign.searches[shard.arm], campaign.recipe
         self.objective = campaign.objective
+        self.most = lanes_of(campaign, shard.arm, evaluator.chunks.size)
         self.queue = StartQueue(campaign, evaluator, shard.arm, shard.attempts)
         self.lanes = self._lanes(Starts.none(campaign.generator.space.shape, self.queue.count))
         self.state: State = {}
@@ -227,7 +229,7 @@ class Engine:
         self.waiting = []
 
     def _refill(self) -> None:
-        starts = self.queue.take(self.recipe.engine.lanes - len(self.lanes))
+        starts = self.queue.take(self.most - len(self.lanes))
         self.events += [Ended(outcome) for outcome in self.queue.apart]
         self.queue.apart = []
         if len(starts) == 0:

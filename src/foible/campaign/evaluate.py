@@ -22,7 +22,7 @@ from foible.types import TESTED, Arm, Evaluation, Feedback, Images, Latents, Pro
 
 BACKWARD = {Want.GRADIENTS, Want.GUIDE}
 FEW = 4  # confirmations come a few at a time: where chunks are always full, a small one wastes little on padding
-MANY = 16  # elsewhere, and for a search that follows gradients and brings them by the dozen
+MANY = 16  # for a search that follows gradients and brings them by the dozen; where the number of rows is free, a chunk
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class Evaluator:
         search = campaign.searches[arm]
         self.follows = search.follows if isinstance(search, Guided) else ()
         self.chunks = Chunks(chunk, packing)
-        many = bool(self.follows) or packing is Packing.GRAINS
-        self.few = Chunks(min(MANY if many else FEW, chunk), packing)
+        few = chunk if packing is Packing.GRAINS else min(MANY if self.follows else FEW, chunk)
+        self.few = Chunks(few, packing)
         shown = dict.fromkeys((TESTED, *campaign.oracle.reads))
         self.shown = tuple(role for role in shown if not campaign.roles[role].free)
         scored = tuple(dict.fromkeys((*campaign.oracle.reads, *campaign.objective.reads)))

@@ -16,7 +16,7 @@ from safetensors.torch import load as load_tensors
 
 from foible.digest import sha256
 from foible.errors import RecipeError, StoreError
-from foible.files import disk_errors, write_whole
+from foible.files import disk_errors, write_new
 from foible.records import Finding, Outcome
 from foible.store.database import connect, database_errors, insert, insert_finding, outcome_row
 from foible.store.layout import Layout, inside
@@ -144,9 +144,9 @@ class RunWriter:
         insert_finding(self.database, finding)
 
     def _write_image(self, name: str, content: bytes, digest: str) -> None:
-        """Write a file whole, and make sure that what is on the disk is what was meant."""
+        """Write a file, and make sure that what is on the disk is what was meant."""
         path = inside(self.layout.folder, name)
-        write_whole(path, content)
+        write_new(path, content)
         with disk_errors(path):
             written = sha256(path)
         if written != digest:
