@@ -18,7 +18,8 @@ import torch
 from torch import Tensor
 
 Rows = TypeVar("Rows", tuple[Tensor, ...], dict[str, Tensor])
-Piece, Result = TypeVar("Piece"), TypeVar("Result")
+Piece = TypeVar("Piece")
+Result = TypeVar("Result")
 
 CHUNKS = (16, 32, 64, 128, 256)
 GRAIN = 8  # rows: where only multiples of it matter, a chunk is padded to the next one

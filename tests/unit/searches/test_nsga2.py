@@ -186,7 +186,9 @@ def test_settings_that_make_no_sense_are_refused(settings):
         NSGA2(**settings)
 
 
-@pytest.mark.parametrize("settings", [{"room": 0}, {"look": (28, 28)}, {"metric": "manhattan"}, {"rivals": []}, {"enough": 0}])
+@pytest.mark.parametrize(
+    "settings", [{"room": 0}, {"look": (28, 28)}, {"metric": "manhattan"}, {"rivals": []}, {"enough": 0}]
+)
 def test_an_archive_that_makes_no_sense_is_refused(settings):
     with pytest.raises(RecipeError):
         Divergence(**settings)
