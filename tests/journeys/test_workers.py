@@ -41,11 +41,12 @@ def test_a_killed_worker_changes_no_finding(toy_images, tmp_path):
     recipe = toy_recipe(toy_images, attempts=16, budget={"evaluations": 600}, baseline={"attempts": 0}, engine=ENGINE)
     recipe |= {"classifier": f"{tmp_path / 'slow.py'}:Slow", "search": {"use": "genetic", "extent": 0.006}}
     run(assemble(load_recipe(recipe)), tmp_path / "serial")
-    killed = []
+    killed, nice = [], []
 
     def kill(progress):
         loaded = [pid for pid in map(int, (tmp_path / "loaded").read_text().split()) if pid != os.getpid()]
         if not killed and loaded:
+            nice.append(os.getpriority(os.PRIO_PROCESS, loaded[0]))
             os.kill(loaded[0], signal.SIGKILL)
             killed.append(progress.share)
 
@@ -53,6 +54,9 @@ def test_a_killed_worker_changes_no_finding(toy_images, tmp_path):
     assert state == "complete" and len(killed) == 1 and killed[0] < 1, "it was killed while there was much to do"
     assert contents(tmp_path / "spread") == contents(tmp_path / "serial")
     assert len(contents(tmp_path / "spread")[1]) > 5, "there is something to compare"
+    assert nice == [os.getpriority(os.PRIO_PROCESS, 0)], (
+        "workers give way to other programs no more than this process does"
+    )
 
 
 @pytest.mark.slow

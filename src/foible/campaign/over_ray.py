@@ -242,6 +242,9 @@ def _order(job: Job) -> Order:
 
 def _ray() -> Any:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported to anybody
+    os.environ.setdefault(
+        "RAY_worker_niceness", "0"
+    )  # Ray's 15 would leave workers what every other program leaves over
     try:
         import ray
         import ray.exceptions
