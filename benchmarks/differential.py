@@ -43,7 +43,8 @@ SEARCHES: dict[str, dict[str, Any]] = {
         "budget": {"evaluations": 6000},
     },
     "novelty only": {"attempts": 1, "search": {"use": "nsga2", "goals": "novelty"}, "budget": {"evaluations": 6000}},
-    "niches": {"attempts": 1, "search": {"use": "nsga2", "niches": True}, "budget": {"evaluations": 6000}},
+    "compat": {"attempts": 1, "search": {"use": "nsga2", "compat": True}, "budget": {"evaluations": 6000}},
+    "no niches": {"attempts": 1, "search": {"use": "nsga2", "niches": False}, "budget": {"evaluations": 6000}},
 }
 SAMPLES = {"int8-weights": 10_000, "float16": 10_000}  # random images per seed; of the others:
 FEW = 2_000

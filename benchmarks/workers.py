@@ -1,7 +1,8 @@
 """What Ray workers are worth, and the constants from which docs/scale.md works out large runs.
 
 Two workers of one thread against one such worker, on the same campaign, processes started and torch imported beforehand;
-the findings must be the same, bit for bit. Beside it what the machine itself gives to two processes that run the bare
+the findings must be the same, bit for bit. Once by the clock, and once by the processor time of whoever worked longest, which
+other programs on the machine do not stretch. Beside it what the machine itself gives to two processes that run the bare
 networks without Ray: no scheduler can do better. Then: what the one process that writes can take.
 """
 
@@ -36,15 +37,21 @@ def campaign(attempts: int, workers: int) -> Campaign:
 
 
 def timed(attempts: int, workers: int, folder: Path) -> dict[str, float]:
-    """Seconds of the start, of the run, and of this process's own work in it."""
+    """Seconds of the start, of the run, of this process's own work in it, and of the busiest worker's."""
     whole, few = campaign(attempts, workers), campaign(4 * workers, workers)
     begin = time.perf_counter()
     with workers_of(whole.recipe.engine, 1) as hands:
         run_campaign(few, folder / f"warm-{workers}", workers=hands)
-        ready, own = time.perf_counter(), time.process_time()
+        ready, own, used = time.perf_counter(), time.process_time(), processor_times(hands)
         run_campaign(whole, folder / f"{workers}", workers=hands)
-        end = time.perf_counter()
-        return {"start": ready - begin, "run": end - ready, "own": time.process_time() - own}
+        end, own = time.perf_counter(), time.process_time() - own
+        busiest = max(after - before for before, after in zip(used, processor_times(hands), strict=True))
+        return {"start": ready - begin, "run": end - ready, "own": own, "busiest": busiest}
+
+
+def processor_times(hands: Any) -> list[float]:
+    """Processor seconds of each worker since it was started."""
+    return hands.ray.get([hand.__ray_call__.remote(lambda _: time.process_time()) for hand in hands.hands])
 
 
 def bare(seconds: float, told: Any) -> None:
@@ -116,6 +123,7 @@ def main() -> None:
             "evaluations": evaluations,
             "seconds": {f"{n} workers": {k: round(v, 2) for k, v in t.items()} for n, t in times.items()},
             "two_against_one": round(times[1]["run"] / times[2]["run"], 3),
+            "two_against_one_by_processor_time": round(times[1]["busiest"] / times[2]["busiest"], 3),
             "machine_two_against_one": round(together / alone, 3),
             "machine_evaluations_per_second": [round(alone), round(together)],
             "recorder": recorded(runs[1], folder / "recorded", asked.findings),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -13,7 +15,9 @@ from typing import Any
 from foible.campaign import Recipe, load_recipe
 from foible.campaign.built_in import RECIPES, combined
 from foible.errors import FoibleError, RecipeError, did_you_mean
+from foible.registry import find, names_a_file, refuse_unfit
 
+NAME = re.compile(r"[A-Za-z0-9][\w.-]*")  # of a cell's part: its run gets a folder of that name
 NAMED = 5  # wrong cells named in one message
 
 
@@ -96,6 +100,7 @@ def _repeated(
 ) -> Iterable[Cell]:
     """A cell, or one for every seed."""
     first = load_recipe({"name": name, **facts}, changes)
+    _refuse_unknown_parts(first)
     if seeds == 1:
         return [Cell(name, parts, titles, first)]
     made = []
@@ -104,6 +109,15 @@ def _repeated(
         recipe = load_recipe({**facts, "name": called}, changes | {"seed": seed})
         made.append(Cell(called, (*parts, f"seed-{seed}"), (*titles, f"seed {seed}"), recipe))
     return made
+
+
+def _refuse_unknown_parts(recipe: Recipe) -> None:
+    """Name a search, objective or oracle that does not exist, or a parameter that it does not have, before anything runs."""
+    parts = {"searches": [recipe.search, recipe.baseline], "objectives": [recipe.objective], "oracles": [recipe.oracle]}
+    for heading, part in ((heading, part) for heading, some in parts.items() for part in some):
+        if part.use == "auto" or names_a_file(part.use):  # chosen later; a file is not run to be listed
+            continue
+        refuse_unfit(heading, part.use, find(heading, part.use), part.parameters)
 
 
 def _chosen(axes: Sequence[Mapping[str, Any]], only: Sequence[str]) -> set[tuple[str, ...]]:
@@ -146,12 +160,26 @@ def _study(path: Path) -> dict[str, Any]:
     axes = study.get("axes")
     if not isinstance(axes, list) or not axes:
         raise RecipeError(f"benchmark '{path}' has no [[axes]]", hint)
-    study.setdefault("shared", {}).setdefault("title", path.stem)
+    if not isinstance(study.setdefault("shared", {}), dict):
+        raise RecipeError(f"benchmark '{path}': 'shared' is not a table of recipe values", hint)
+    study["shared"]["title"] = str(study["shared"].get("title", path.stem))
     for number, axis in enumerate(axes, 1):
-        if not axis:
+        if not isinstance(axis, dict) or not axis:
             raise RecipeError(f"benchmark '{path}': axis {number} has no cell", hint)
         for name, part in axis.items():
             if not isinstance(part, dict):
                 raise RecipeError(f"benchmark '{path}': axis {number}, '{name}' is not a table of recipe values", hint)
-            part.setdefault("title", name)
+            if not NAME.fullmatch(name):
+                raise RecipeError(
+                    f"benchmark '{path}': axis {number}, '{name}' cannot be part of a folder's name",
+                    "use letters, digits, '-', '_' and '.', beginning with a letter or a digit",
+                )
+            part["title"] = str(part.get("title", name))
+    called = Counter("-".join(parts) for parts in product(*axes))
+    twice = [name for name, count in called.items() if count > 1]
+    if twice:
+        raise RecipeError(
+            f"benchmark '{path}' has two cells '{path.stem}-{twice[0]}'",
+            "rename a part, so that each gets its own folder",
+        )
     return study
