@@ -40,6 +40,7 @@ def test_two_questions_with_a_search_are_asked_and_answered(person, bench, name,
     for question, title in runs.items():
         page.goto("/")
         page.get_by_role("link", name=title).click()
+        page.wait_for_load_state("load")  # the page listens from then on
         page.locator("#f-classifier").select_option(about.model)
         expect(page.locator(f"[name=domain][value={about.domain}]")).to_be_checked()
         if question == "changes":
@@ -68,6 +69,7 @@ def test_two_questions_about_images_are_asked_and_answered(person, bench, tmp_pa
     for title in ("Which of these images count?", "What has my test set"):
         page.goto("/")
         page.get_by_role("link", name=title).click()
+        page.wait_for_load_state("load")  # the page listens from then on
         page.locator("#file-images").set_input_files(file)
         expect(page.locator("#images-status")).to_have_text(f"{file.name} is here.", timeout=SLOW)
         page.locator(".chip", has_text=about.chip).last.click()

@@ -125,7 +125,7 @@ def test_a_classifier_of_ones_own_is_recognised_probed_described_run_and_removed
 
 def test_two_people_do_not_see_each_others_uploads(person, save):
     one, other = person(400, "dark"), person(400, "dark")
-    send(one, save("my-own-net.pt", "cifar10-vgg", (3, 32, 32)))
+    send(one, save("my-own-net.pt", "cifar10-teacher", (3, 32, 32)))
     expect(one.locator("#upload-status")).to_contain_text("is here", timeout=SLOW)
     expect(one.locator("#recognised")).to_contain_text("Recognised", timeout=SLOW)
     expect(one.locator("[name=domain][value=cifar10]")).to_be_checked()
