@@ -35,7 +35,7 @@ RESULTS = Path(__file__).parent / "differential.json"
 RADIUS = 0.05
 SEEDS = 5
 SEARCHES: dict[str, dict[str, Any]] = {
-    "frontier": {"attempts": 20, "search": {"use": "frontier"}},
+    "frontier": {"attempts": 10, "search": {"use": "frontier"}},
     "nsga2": {"attempts": 1, "search": {"use": "nsga2"}, "budget": {"evaluations": 6000}},
     "divergence only": {
         "attempts": 1,
@@ -46,7 +46,7 @@ SEARCHES: dict[str, dict[str, Any]] = {
     "compat": {"attempts": 1, "search": {"use": "nsga2", "compat": True}, "budget": {"evaluations": 6000}},
     "no niches": {"attempts": 1, "search": {"use": "nsga2", "niches": False}, "budget": {"evaluations": 6000}},
 }
-SAMPLES = {"int8-weights": 50_000, "float16": 10_000}  # random images per seed; of the others:
+SAMPLES = {"int8-weights": 10_000, "float16": 5_000}  # random images per seed; of the others:
 FEW = 2_000
 
 

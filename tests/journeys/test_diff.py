@@ -70,6 +70,15 @@ def test_disagreements_are_found_kept_and_asked_again(common, toy_images, tmp_pa
     assert changed.returncode == 1 and "gate failed" in changed.stdout
 
 
+def test_a_model_does_not_differ_from_itself(common, tmp_path):
+    same = [*common[:2], *common[2:8], "--set", "engine.chunk=16", "--out", tmp_path / "run"]
+    done = foible("diff", *same, "--save-corpus", tmp_path / "c.npz", "--fail-if", "disagreements > 0")
+    assert done.returncode == 0, done.stderr
+    assert "corpus of 0 images" in done.stdout and (tmp_path / "run" / "difference.html").is_file()
+    again = foible("diff", *common[:4], "--corpus", tmp_path / "c.npz", "--fail-if", "corpus_disagreements > 0")
+    assert again.returncode == 0, again.stderr
+
+
 def test_what_cannot_be_compared_is_said(common, tmp_path):
     alone = foible("diff", common[0], *common[2:])
     assert alone.returncode == 2 and "two models" in alone.stderr
