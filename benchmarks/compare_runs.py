@@ -1,7 +1,11 @@
-"""How long `foible compare` takes on two runs of 1,000 origins each, from the shell: the interpreter's start included."""
+"""How long `foible compare` takes on two runs of 1,000 origins each, from the shell: the interpreter's start included.
+
+Once more where nothing is compiled yet, neither foible nor what it imports: what the first call after an installation takes.
+"""
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 import sys
@@ -38,7 +42,10 @@ def main() -> None:
         before = children_seconds()
         times = [seconds(lambda: subprocess.run(command, check=True)) for _ in range(REPEATS)]
         used = (children_seconds() - before) / REPEATS
+        afresh = {**os.environ, "PYTHONPYCACHEPREFIX": str(Path(folder) / "compiled")}
+        first = seconds(lambda: subprocess.run(command, check=True, env=afresh))
     figures = {"origins": ORIGINS, "seconds": round(median(times), 2), "cpu_seconds": round(used, 2)}
+    figures["seconds_where_nothing_is_compiled"] = round(first, 2)
     write("compare", figures | {"all": [round(t, 2) for t in times]})
 
 

@@ -35,7 +35,7 @@ from measure import write
 
 PAIRS = ((0, 1), (2, 5), (6, 7))
 LEVELS = (0.0, 0.01, 0.02, 0.03, 0.06, 0.1)
-SEEDS = (0, 1, 2)
+SEEDS = (1, 2, 3)  # the statistic was chosen on networks of seed 0, which are left out
 IMAGES = 20_000  # of the training set: a training takes seconds
 ORIGINS = 200  # each way
 CPU = torch.device("cpu")

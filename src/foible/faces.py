@@ -132,6 +132,15 @@ class Shares(Protocol):
 
 
 @runtime_checkable
+class Leaves(Protocol):
+    """The second face of an objective that shares, but not all that its searches remember."""
+
+    def leaves(self, memory: State) -> State:
+        """The part of a memory that `merge` looks at; the rest is not stored once a search is over."""
+        ...
+
+
+@runtime_checkable
 class Populous(Protocol):
     """The second face of a search that starts from several origins at once."""
 
@@ -148,6 +157,19 @@ class Guided(Protocol):
     @property
     def follows(self) -> tuple[int, ...]:
         """Positions of the columns."""
+        ...
+
+
+@runtime_checkable
+class Mixes(Protocol):
+    """The second face of a guided search to which one gradient will do, of its columns added up: one backward pass for all."""
+
+    @property
+    def mixes(self) -> tuple[float, ...]:
+        """A weight for each column that it follows; empty: each is to have a gradient of its own.
+
+        The gradient of the sum is told in the place of the first column's, and zero in those of the others.
+        """
         ...
 
 

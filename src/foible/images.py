@@ -1,4 +1,4 @@
-"""Between foible's images, 8-bit pixels and files: the one place where images are rounded, encoded and decoded."""
+"""Between foible's images, 8-bit pixels and files: the one place where images are rounded, encoded and decoded; and blur."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
+from torch.nn import functional
 
 from foible.errors import DataError
 from foible.types import Images
@@ -113,3 +114,13 @@ def pixel_digest(image: Images) -> str:
 
 def _called(source: Path | bytes) -> str:
     return "in memory" if isinstance(source, bytes) else f"'{source}'"
+
+
+def blurred(images: Images, sigma: float) -> Images:
+    """Images under a Gaussian of this many pixels, edges repeated."""
+    reach = max(1, round(3 * sigma))
+    line = torch.exp(-(torch.arange(-reach, reach + 1) ** 2) / (2 * sigma**2))
+    kernel = (line / line.sum()).view(1, 1, 1, -1).expand(images.shape[1], 1, 1, -1)
+    padded = functional.pad(images, (reach, reach, reach, reach), mode="replicate")
+    rows = functional.conv2d(padded, kernel, groups=images.shape[1])
+    return functional.conv2d(rows, kernel.transpose(2, 3), groups=images.shape[1])

@@ -10,6 +10,7 @@ found that early.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 
@@ -44,7 +45,7 @@ class Escapes:
     def effort(self) -> str:
         """In words, what an escape was allowed to cost."""
         limits = [
-            f"within {self.within:g} ({self.unit})" if self.within is not None else "",
+            f"within {self.within:.4g} ({self.unit})" if self.within is not None else "",
             f"in {self.evaluations} evaluations" if self.evaluations is not None else "",
         ]
         return " and ".join(limit for limit in limits if limit) or "within the run's budget"
@@ -68,7 +69,7 @@ def escapes(run: Run, within: float | None = None, evaluations: int | None = Non
             'add targets = [...] and oracle = "targeted" to its recipe, or start with: foible run escapes',
         )
     found = {f.attempt: f for f in run.findings()}
-    unit = "L1" if all("l1" in f.measures for f in found.values()) else "L2"
+    unit = _unit(found.values())
     totals: dict[tuple[int, int], int] = {}
     reached: dict[tuple[int, int], list[Finding]] = {}
     for outcome in tried:
@@ -81,6 +82,16 @@ def escapes(run: Run, within: float | None = None, evaluations: int | None = Non
             reached.setdefault(pair, []).append(finding)
     cells = {pair: _cell(pair, total, reached.get(pair, []), unit) for pair, total in sorted(totals.items())}
     return Escapes(run.classes, cells, within, evaluations, unit)
+
+
+def usual_distance(run: Run) -> float | None:
+    """The median distance of all escapes of a run: within it, easy pairs and hard ones differ most."""
+    found = list(run.findings())
+    return median(_distance(f, _unit(found)) for f in found) if found else None
+
+
+def _unit(found: Iterable[Finding]) -> str:
+    return "L1" if all("l1" in f.measures for f in found) else "L2"
 
 
 def _cheap(finding: Finding, unit: str, within: float | None, evaluations: int | None) -> bool:

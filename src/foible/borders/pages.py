@@ -13,9 +13,9 @@ from foible.store.layout import inside
 
 STYLE = "body{font:14px system-ui;margin:2em}"
 PART_STYLE = (
-    ".borders table{border-collapse:collapse;width:auto}.borders td,.borders th{border:1px solid #8886;padding:4px;"
-    "text-align:center;min-width:4em}.borders img{width:42px;image-rendering:pixelated;display:block;margin:2px auto}"
-    ".borders small{opacity:.75;display:block}.borders{overflow-x:auto}"
+    ".borders table{border-collapse:collapse;width:auto}.borders td,.borders th{border:1px solid #8886;padding:4px 2px;"
+    "text-align:center;min-width:4.2em;white-space:nowrap}.borders img{width:42px;image-rendering:pixelated;"
+    "display:block;margin:2px auto}.borders small{color:inherit;font-size:12px;display:block}.borders{overflow-x:auto}"
 )
 WARM, COOL = "214,90,49", "49,110,214"
 
@@ -83,7 +83,8 @@ def heat_map(matrix: Escapes, run: Run) -> str:
     rows = [(label, [_box(matrix, matrix.cells.get((label, target)), run) for target in targets]) for label in labels]
     about = (
         "Share of accepted origins of a class (row) from which another (column) was reached "
-        f"{html.escape(matrix.effort)}, with its 95 % interval, the median {matrix.unit} distance and the nearest escape."
+        f"{html.escape(matrix.effort)}, with its 95 % interval, the median {matrix.unit} distance and the nearest escape. "
+        f"{_origins(matrix)} origins in a cell."
     )
     return _table(matrix.classes, targets, rows, about)
 
@@ -129,9 +130,14 @@ def _box(matrix: Escapes, cell: Cell | None, run: Run) -> str:
     distance = f"<small>{cell.distance:.1f}</small>" if cell.distance is not None else ""
     shade = f"background:rgba({WARM},{0.7 * cell.escaped.share:.2f})"
     return (
-        f"<td style='{shade}'>{picture}{cell.escaped.share:.0%}<small>{low:.0%} to {high:.0%} of "
-        f"{cell.escaped.total}</small>{distance}</td>"
+        f"<td style='{shade}' title='{cell.escaped.count} of {cell.escaped.total}'>{picture}{cell.escaped.share:.0%}"
+        f"<small>{100 * low:.0f}–{100 * high:.0f} %</small>{distance}</td>"
     )
+
+
+def _origins(matrix: Escapes) -> str:
+    totals = [cell.escaped.total for cell in matrix.cells.values()]
+    return f"{min(totals)}" if min(totals) == max(totals) else f"{min(totals)} to {max(totals)}"
 
 
 def _share(cell: Cell | None) -> str:

@@ -18,7 +18,7 @@ import torch
 
 from foible.borders.activation_map import ActivationMap
 from foible.borders.confusion import stored_confusion
-from foible.borders.escapes import escapes
+from foible.borders.escapes import escapes, usual_distance
 from foible.borders.pages import confusion_map, heat_map
 from foible.borders.strip import Row, Strip
 from foible.files import write_whole
@@ -29,8 +29,8 @@ FOLDER = "borders"  # in the run folder
 WIDTH, HEIGHT, EDGE = 560, 360, 20
 COLOURS = ("#316ed6", "#2f9e5b", "#d65a31")  # the two clouds, and the border
 STRIP_STYLE = (
-    ".strip figure{display:inline-block;margin:2px;text-align:center}.strip img{width:64px;image-rendering:pixelated}"
-    ".strip figcaption{font-size:12px}"
+    ".between p{margin:6px 0 2px}.between figure{display:inline-block;margin:2px;padding:0;background:none;border:0;"
+    "text-align:center}.between img{width:64px;height:auto;image-rendering:pixelated}.between figcaption{font-size:12px}"
 )
 
 
@@ -46,6 +46,9 @@ def parts(run: Run) -> list[Part]:
     """All that is known of the borders of a run; empty where it aims at no class and nothing was drawn for it."""
     found = []
     if any(outcome.target >= 0 for outcome in run.outcomes()):
+        if (usual := usual_distance(run)) is not None:
+            near = heat_map(escapes(run, within=usual), run)
+            found.append(Part("Escapes from class to class, near ones", near))
         found.append(Part("Escapes from class to class", heat_map(escapes(run), run)))
         if (confused := stored_confusion(run)) is not None:
             found.append(Part("Confusions on real images", confusion_map(run.classes, confused)))
@@ -110,7 +113,7 @@ def strip_html(found: Strip, classes: tuple[str, ...]) -> str:
 def _strip_html(rows: list[list[tuple[str, int, float]]], classes: tuple[str, ...]) -> str:
     named = zip(("through the latent space", "through pixels"), rows, strict=True)
     body = "".join(f"<p>{name}</p><p>{''.join(_frame(*frame, classes) for frame in row)}</p>" for name, row in named)
-    return f"<div class='strip'><style>{STRIP_STYLE}</style>{body}</div>"
+    return f"<div class='between'><style>{STRIP_STYLE}</style>{body}</div>"
 
 
 def _frame(picture: str, predicted: int, confidence: float, classes: tuple[str, ...]) -> str:

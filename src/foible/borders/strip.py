@@ -85,6 +85,11 @@ def image_by_name(name: str, domain: Domain, data: RealImages) -> Images:
     path = Path(name)
     if path.is_file():
         return to_images(read_pixels(path, domain.shape, domain.resize)[None])[0]
+    return real_image(name, domain, data)
+
+
+def real_image(name: str, domain: Domain, data: RealImages) -> Images:
+    """A real image (C, H, W) by class and number alone: no file is looked for."""
     text, colon, number = name.rpartition(":")
     if not colon or not number.isdigit():
         raise DataError(

@@ -50,10 +50,9 @@ def median_cost(costs: Sequence[Cost]) -> float | None:
     """The cost by which half of the origins are solved, as far as is known; None where fewer than half ever are."""
     if not costs:
         return None
-    from scipy.stats import ecdf
-
-    curve = ecdf(_censored(costs)).sf
-    reached = curve.quantiles[curve.probabilities <= 0.5 + 1e-12]
+    moments, solved, at_risk, _ = _life_table(costs)
+    unsolved = np.cumprod(1 - solved / at_risk)
+    reached = moments[unsolved <= 0.5 + 1e-12]
     return float(reached[0]) if len(reached) else None
 
 
@@ -82,21 +81,26 @@ def paired_log_rank(first: Sequence[Cost], second: Sequence[Cost]) -> CostTest:
     cheaper = total > 0 if abs(total) > 1e-12 else None
     if len(gaps) <= EXACT:
         return CostTest(_exact(gaps, abs(total)), cheaper, "exact exchange")
-    from scipy.stats import norm
+    from scipy.special import ndtr
 
-    return CostTest(float(2 * norm.sf(abs(total) / np.sqrt((gaps**2).sum()))), cheaper, "normal limit of exchange")
+    return CostTest(float(2 * ndtr(-abs(total) / np.sqrt((gaps**2).sum()))), cheaper, "normal limit of exchange")
 
 
 def log_rank_scores(costs: Sequence[Cost]) -> Numbers:
     """Event minus pooled cumulative hazard, cost by cost; a group's sum is its observed minus expected events."""
-    times = np.array([c.amount for c in costs], dtype=np.float64)
+    _, solved, at_risk, place = _life_table(costs)
     events = np.array([c.solved for c in costs], dtype=np.float64)
+    return np.asarray(events - np.cumsum(solved / at_risk)[place], dtype=np.float64)
+
+
+def _life_table(costs: Sequence[Cost]) -> tuple[Numbers, Numbers, Numbers, NDArray[np.intp]]:
+    """The moments at which anything happens, how many are solved at each, how many are left until it; each cost's moment."""
+    times = np.array([c.amount for c in costs], dtype=np.float64)
     moments, place = np.unique(times, return_inverse=True)
-    at_moment = np.bincount(place, weights=events, minlength=len(moments))
+    solved = np.bincount(place, weights=[c.solved for c in costs], minlength=len(moments)).astype(np.float64)
     leaving = np.bincount(place, minlength=len(moments))
-    at_risk = len(times) - np.concatenate([[0], np.cumsum(leaving)[:-1]]) if len(times) else leaving
-    hazard = np.cumsum(at_moment / at_risk)
-    return np.asarray(events - hazard[place], dtype=np.float64)
+    at_risk = (len(times) - np.cumsum(leaving) + leaving).astype(np.float64)
+    return moments, solved, at_risk, place
 
 
 def _exact(gaps: Numbers, seen: float) -> float:

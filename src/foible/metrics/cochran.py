@@ -33,7 +33,7 @@ def cochran_q(solved: ArrayLike) -> CochranQ:
     spread = k * total - int((rows**2).sum())
     if spread == 0:
         return CochranQ(origins, 0.0, k - 1, 1.0)
-    from scipy.stats import chi2
+    from scipy.special import chdtrc
 
     statistic = (k - 1) * (k * int((columns**2).sum()) - total**2) / spread
-    return CochranQ(origins, statistic, k - 1, float(chi2.sf(statistic, k - 1)))
+    return CochranQ(origins, statistic, k - 1, float(chdtrc(k - 1, statistic)))

@@ -55,10 +55,10 @@ def evaluations_per_failure(outcomes: Iterable[Outcome]) -> float | None:
 def _mean_interval(numbers: NDArray[np.float64]) -> tuple[float | None, float | None]:
     if len(numbers) < 2:
         return None, None
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     error = numbers.std(ddof=1).item() / len(numbers) ** 0.5
     if error == 0:
         return numbers[0].item(), numbers[0].item()
-    low, high = t.interval(CONFIDENCE, len(numbers) - 1, loc=numbers.mean(), scale=error)
-    return float(low), float(high)
+    half = float(stdtrit(len(numbers) - 1, (1 + CONFIDENCE) / 2)) * error
+    return numbers.mean().item() - half, numbers.mean().item() + half

@@ -24,11 +24,9 @@ def vargha_delaney(first: Sequence[float], second: Sequence[float]) -> float | N
     """
     if not len(first) or not len(second):
         return None
-    from scipy.stats import rankdata
-
-    ranks = rankdata([*first, *second])[: len(first)]
-    above = ranks.sum() - len(first) * (len(first) + 1) / 2
-    return float(above / (len(first) * len(second)))
+    ordered = np.sort(np.asarray(second, dtype=np.float64))
+    below, not_above = (np.searchsorted(ordered, first, side).sum() for side in ("left", "right"))
+    return float((below + not_above) / (2 * len(first) * len(second)))
 
 
 def cheaper(first: Sequence[Cost], second: Sequence[Cost]) -> float | None:

@@ -52,18 +52,19 @@ def exact_mcnemar(first_only: int, second_only: int) -> float:
     """
     if first_only + second_only == 0:
         return 1.0
-    from scipy.stats import binomtest
+    from scipy.special import bdtr
 
-    return float(binomtest(first_only, first_only + second_only, 0.5).pvalue)
+    return min(1.0, 2 * float(bdtr(min(first_only, second_only), first_only + second_only, 0.5)))
 
 
 def paired_odds(first_only: int, second_only: int) -> Odds:
     """The odds that of two sides that differ on an origin the first is the one that solves it."""
-    total = first_only + second_only
-    if total == 0:
+    if first_only + second_only == 0:
         return Odds(None, None, None)
-    from scipy.stats import binomtest
+    from scipy.special import betaincinv
 
-    interval = binomtest(first_only, total, 0.5).proportion_ci(CONFIDENCE, method="exact")
-    low, high = (share / (1 - share) if share < 1 else None for share in (float(interval.low), float(interval.high)))
-    return Odds(first_only / second_only if second_only else None, low, high)
+    tail = (1 - CONFIDENCE) / 2
+    low = float(betaincinv(first_only, second_only + 1, tail)) if first_only else 0.0
+    high = float(betaincinv(first_only + 1, second_only, 1 - tail)) if second_only else 1.0
+    ends = (share / (1 - share) if share < 1 else None for share in (low, high))
+    return Odds(first_only / second_only if second_only else None, *ends)

@@ -11,6 +11,7 @@ seen only says the p-value once more.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 LEVEL = 0.05
 WANTED = 0.8  # the usual power
@@ -30,15 +31,25 @@ def mcnemar_power(origins: int, first_only: float, second_only: float, level: fl
     apart = first_only + second_only
     if origins == 0 or apart == 0:
         return 0.0
-    from scipy.stats import binom
+    from scipy.special import bdtr, bdtrc
 
-    low, high = (int(v) for v in binom.ppf((1e-12, 1 - 1e-12), origins, apart))
-    discordant = np.arange(max(low, 0), high + 1)
-    tail = binom.ppf(level / 2, discordant, 0.5)  # the smallest count whose tail reaches level / 2
-    tail = np.where(binom.cdf(tail, discordant, 0.5) > level / 2, tail - 1, tail)
-    side = first_only / apart
-    rejects = binom.cdf(tail, discordant, side) + binom.sf(discordant - tail - 1, discordant, side)
-    return float((binom.pmf(discordant, origins, apart) * np.where(tail < 0, 0.0, rejects)).sum())
+    middle, reach = origins * apart, 8 * (origins * apart * (1 - apart)) ** 0.5 + 8  # beyond it nothing ever falls
+    discordant = np.arange(max(0, int(middle - reach)), min(origins, int(middle + reach)) + 1)
+    chance = np.diff(bdtr(discordant, origins, apart), prepend=0.0)
+    tail, side = _tail(discordant, level / 2), first_only / apart
+    rejects = bdtr(tail, discordant, side) + bdtrc(discordant - tail - 1, discordant, side)
+    return float((chance * np.where(tail < 0, 0.0, rejects)).sum())
+
+
+def _tail(count: NDArray[np.int64], most: float) -> NDArray[np.int64]:
+    """The most heads for which an even coin gives so many or fewer with at most this chance; -1 where none will do."""
+    from scipy.special import bdtr, bdtrik
+
+    near = np.floor(np.nan_to_num(bdtrik(most, count, 0.5), nan=-1.0)).astype(np.int64)
+    fits = [
+        np.where((k >= 0) & (bdtr(np.maximum(k, 0), count, 0.5) <= most), k, -1) for k in (near - 1, near, near + 1)
+    ]
+    return np.asarray(np.max(fits, axis=0), dtype=np.int64)
 
 
 def origins_needed(first_only: float, second_only: float, power: float = WANTED, level: float = LEVEL) -> int | None:

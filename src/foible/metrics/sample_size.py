@@ -8,6 +8,7 @@ default. Cochran, Sampling Techniques (1977), section 4.4.
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 
 from foible.metrics.rates import CONFIDENCE
 
@@ -22,7 +23,5 @@ def needed(margin: float, population: int, share: float = 0.5) -> int:
         raise ValueError(f"a margin lies between 0 and 1, got {margin}")
     if population <= 0:
         return 0
-    from scipy.stats import norm
-
-    endless = float(norm.ppf((1 + CONFIDENCE) / 2) ** 2 * share * (1 - share) / margin**2)
+    endless = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) ** 2 * share * (1 - share) / margin**2
     return min(population, math.ceil(endless / (1 + (endless - 1) / population)))

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from foible.objectives.covering import Covering
 
 T = TypeVar("T")
-PART = 250  # images profiled at a time
+PART = 64  # images profiled at a time: with more, the maps of a deep network no longer fit in the cache
+LEFT = 32  # aims that a search remembers it is through with
 
 
 def start_books(plan: Covering, setting: Setting) -> State:
@@ -38,7 +39,7 @@ def start_books(plan: Covering, setting: Setting) -> State:
     for role in plan.looked_at:
         watched = setting.roles[role].classifier
         assert isinstance(watched, Watched)
-        profile = _profile(watched, setting, plan.profiled)
+        profile = profile_of(watched, setting, plan.profiled)
         criterion = made(plan, profile)
         mine = {f"profile.{name}": value for name, value in as_tensors(profile).items()}
         mine |= {f"covered.{name}": value for name, value in criterion.empty().items()}
@@ -52,7 +53,8 @@ def start_books(plan: Covering, setting: Setting) -> State:
     return shared
 
 
-def _profile(watched: Watched, setting: Setting, count: int) -> Profile:
+def profile_of(watched: Watched, setting: Setting, count: int) -> Profile:
+    """What the units of a classifier do on some of the real images, spread evenly over all of them."""
     total = len(setting.data.labels)
     if not total:
         raise DataError("there are no real images to profile the classifiers on", "name some with --data")
@@ -95,14 +97,14 @@ class Books:
 
     def begin(self, plan: Covering, lanes: Lanes, shared: State) -> State:
         """What searches remember before they have looked at anything."""
-        count, room, aims = len(lanes), plan.room, plan.count
+        count, room, aims = len(lanes), plan.places, plan.count
         none = torch.zeros(count, dtype=torch.int64)
         memory: State = {"agreed": none, "begun": none.bool(), "kept": none}
         draws = [lanes.streams.at("aims", attempt) for attempt in lanes.attempts.tolist()]
         salt = torch.cat([torch.randint(0, 1 << 62, (1,), generator=stream) for stream in draws] or [none])
         for role in plan.looked_at:
             criterion = self.criterion(plan, role, shared)
-            nowhere = torch.full((count, room * aims), -1)
+            nowhere = torch.full((count, LEFT * aims), -1)
             mine = {
                 "aims": torch.full((count, aims), -1),
                 "salt": salt,

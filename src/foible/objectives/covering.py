@@ -42,6 +42,7 @@ from foible.registry import table
 from foible.types import TESTED, Evaluation, Feedback, Proposal, State
 
 PULLS = ("margin", "apart", "next")
+ROOM = {"failures": 4, "every": 32}
 GRID = 2**20  # scores are multiples of 1 / GRID: last bits of softplus may depend on a row's place in a batch
 
 
@@ -75,7 +76,8 @@ class Covering:
         where: before or after the activation function: "pre", "post".
         unit: a channel or every position: "channel", "element".
         profiled: real images on which the units' usual ranges are measured.
-        room: candidates of a search that can be remembered.
+        room: candidates of a search that can be remembered; those after them cover nothing. Left out: 32, or 4 where only
+            failures are, since a search ends with its first.
         tells_gain: tell the search what each candidate adds to the coverage, for those that want to know.
     """
 
@@ -94,7 +96,7 @@ class Covering:
     where: Where = "pre"
     unit: Unit = "channel"
     profiled: int = 2000
-    room: int = 32
+    room: int | None = None
     tells_gain: bool = False
     _books: Books = field(init=False, repr=False, compare=False, default_factory=Books)
 
@@ -107,8 +109,8 @@ class Covering:
             if value not in known:
                 raise RecipeError(f"objective covering: {what} = '{value}'", did_you_mean(value, known))
         for name in ("count", "patience", "tries", "profiled", "room", "next_classes"):
-            if getattr(self, name) < 1:
-                raise RecipeError(f"objective covering: {name} {getattr(self, name)} must be at least 1")
+            if (value := getattr(self, name)) is not None and value < 1:
+                raise RecipeError(f"objective covering: {name} {value} must be at least 1")
         if self.pull == "apart" and not self.others:
             raise RecipeError(
                 'objective covering: pull = "apart" needs other classifiers',
@@ -120,6 +122,11 @@ class Covering:
     def looked_at(self) -> tuple[str, ...]:
         """All roles whose units are watched."""
         return (TESTED, *self.others)
+
+    @property
+    def places(self) -> int:
+        """How many candidates of a search can be remembered."""
+        return self.room or ROOM[self.remembers]
 
     @property
     def gives_up(self) -> bool:
@@ -237,6 +244,10 @@ class Covering:
     def absorb(self, memory: State, lanes: Lanes, proposal: Proposal, feedback: Feedback) -> State:  # noqa: ARG002
         """Remember origins and what covers; take new aims where the old ones are met or given up."""
         return lane_notes.absorbed(self, memory, proposal, feedback)
+
+    def leaves(self, memory: State) -> State:
+        """What ended searches covered, met and missed; where they were going is over."""
+        return lane_notes.lasting(memory, self.looked_at)
 
     def merge(self, shared: State, ended: State) -> State:
         """What ended searches covered and gave up, in the order of attempts."""

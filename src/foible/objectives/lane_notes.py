@@ -32,6 +32,13 @@ def rows(memory: State, lanes: Tensor) -> State:
     return {name: value[lanes] for name, value in memory.items() if not name.startswith("kept.")}
 
 
+def lasting(memory: State, roles: tuple[str, ...]) -> State:
+    """What outlives a search: the notes of what covers, how many there are, and which aims were met or missed."""
+    names = ["kept", *(f"{role}.{name}" for role in roles for name in ("met", "missed"))]
+    noted = {f"{role}.kept.{name}": v for role in roles for name, v in below(memory, f"{role}.kept").items()}
+    return {name: memory[name] for name in names} | noted
+
+
 def barred(left: Tensor, numbers: int) -> Tensor:
     """Obligations (N, numbers) that a search is through with, from their numbers (N, M); -1 for none."""
     marks = torch.zeros(len(left), numbers + 1, dtype=torch.bool)
@@ -40,11 +47,7 @@ def barred(left: Tensor, numbers: int) -> Tensor:
 
 def absorbed(plan: Covering, memory: State, proposal: Proposal, feedback: Feedback) -> State:
     """The memory after a round; several candidates of a lane one after the other."""
-    now = dict(memory)
-    order = torch.zeros_like(proposal.lanes)
-    for lane in proposal.lanes.unique().tolist():
-        mine = (proposal.lanes == lane).nonzero()[:, 0]
-        order[mine] = torch.arange(len(mine))
+    now, order = dict(memory), _turns(proposal.lanes)
     noted = (proposal.wants != Want.VERDICT) & bool(feedback.notes)
     for turn in range(int(order.max()) + 1 if len(order) else 0):
         picked = ((order == turn) & noted).nonzero()[:, 0]
@@ -53,13 +56,23 @@ def absorbed(plan: Covering, memory: State, proposal: Proposal, feedback: Feedba
     return now
 
 
+def _turns(lanes: Tensor) -> Tensor:
+    """How many candidates of the same lane come before each one (M,)."""
+    by_lane = lanes.argsort(stable=True)
+    counts = torch.bincount(lanes)
+    begins = counts.cumsum(0) - counts
+    turns = torch.empty_like(lanes)
+    turns[by_lane] = torch.arange(len(lanes)) - begins[lanes[by_lane]]
+    return turns
+
+
 def _one_each(plan: Covering, memory: State, lanes: Tensor, feedback: Feedback, picked: Tensor) -> State:
     """At most one candidate for each lane: those at `picked`, in `lanes`."""
     notes = {name: value[picked] for name, value in feedback.notes.items()}
     first = ~memory["begun"][lanes]
     covers = first | feedback.failed[picked] if plan.remembers == "failures" else torch.ones_like(first)
-    covers &= memory["kept"][lanes] < plan.room
-    place = memory["kept"][lanes].clamp_max(plan.room - 1)
+    covers &= memory["kept"][lanes] < plan.places
+    place = memory["kept"][lanes].clamp_max(plan.places - 1)
     changed: State = {
         "agreed": torch.where(first, notes["agreed"], memory["agreed"][lanes]),
         "begun": torch.ones_like(first),
@@ -70,7 +83,7 @@ def _one_each(plan: Covering, memory: State, lanes: Tensor, feedback: Feedback, 
         old, new = rows(of_role(memory, role), lanes), of_role(notes, role)
         mine = _aimed(plan, old, new) | {"base": torch.where(first[:, None], new["base"], old["base"])}
         changed |= {f"{role}.{name}": value for name, value in mine.items()}
-        for name, value in below(new, "kept").items():
+        for name, value in below(new, "kept").items() if bool(covers.any()) else ():
             kept = now[f"{role}.kept.{name}"].clone()
             kept[lanes[covers], place[covers]] = value[covers].to(kept.dtype)
             now[f"{role}.kept.{name}"] = kept

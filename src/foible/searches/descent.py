@@ -54,6 +54,7 @@ class Descent:
         shrinks: halvings of the way back to the origin.
         keep: margin, in logits, by which a failure must fail.
         overshoot: how much further than the linear guess a step goes.
+        reach: the longest step, as a share of the length of a typical latent: shorter ones come nearer and cost more.
         keeps: "every": go on to other wrong classes and present the nearest failure of each; the recipe's word by default.
         classes: how many different wrong classes to go for then.
     """
@@ -61,9 +62,10 @@ class Descent:
     steady: bool = True
     variations: int = 2
     steps: int = 40
-    shrinks: int = 4
+    shrinks: int = 6
     keep: float = 0.75
     overshoot: float = 0.3
+    reach: float = FIRST
     keeps: str = "best"
     classes: int = 3
 
@@ -75,6 +77,8 @@ class Descent:
                 f"descent: steps {self.steps} must be at least 1; shrinks {self.shrinks}, keep {self.keep} and overshoot "
                 f"{self.overshoot} at least 0"
             )
+        if self.reach <= 0:
+            raise RecipeError(f"descent: reach {self.reach} must be above 0")
         if not 1 <= self.classes <= LIKELIEST:
             raise RecipeError(f"descent: classes {self.classes} must be 1 to {LIKELIEST}")
         if self.steady and self.variations < 1:
@@ -107,7 +111,7 @@ class Descent:
             "latents": lanes.origins.clone(),
             "end": lanes.origins.clone(),
             "margin": torch.full((count,), torch.inf),
-            "reach": torch.full((count,), FIRST),
+            "reach": torch.full((count,), self.reach),
             "step": torch.zeros(count, dtype=torch.long),
             "low": torch.zeros(count),
             "high": torch.ones(count),

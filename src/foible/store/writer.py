@@ -11,12 +11,12 @@ from types import TracebackType
 from typing import Any
 
 from filelock import FileLock, Timeout
+from safetensors.numpy import save as save_arrays
 from safetensors.torch import load as load_tensors
-from safetensors.torch import save as save_tensors
 
 from foible.digest import sha256
 from foible.errors import RecipeError, StoreError
-from foible.files import disk_errors, write_whole
+from foible.files import disk_errors, write_new
 from foible.records import Finding, Outcome
 from foible.store.database import connect, database_errors, insert, insert_finding, outcome_row
 from foible.store.layout import Layout, inside
@@ -138,15 +138,22 @@ class RunWriter:
             yield
 
     def add_finding(self, finding: Finding, origin_png: bytes, png: bytes) -> None:
-        """A finding with its two files; inside a transaction."""
-        self._write_image(finding.origin_image, origin_png, finding.origin_sha256)
+        """A finding with its two files; inside a transaction. What was found from one origin shares that one's file."""
+        if not self._holds(finding.origin_image, finding.origin_sha256):
+            self._write_image(finding.origin_image, origin_png, finding.origin_sha256)
         self._write_image(finding.image, png, finding.image_sha256)
         insert_finding(self.database, finding)
 
-    def _write_image(self, name: str, content: bytes, digest: str) -> None:
-        """Write a file whole, and make sure that what is on the disk is what was meant."""
+    def _holds(self, name: str, digest: str) -> bool:
+        """Whether a file is there already, whole."""
         path = inside(self.layout.folder, name)
-        write_whole(path, content)
+        with disk_errors(path):
+            return path.is_file() and sha256(path) == digest
+
+    def _write_image(self, name: str, content: bytes, digest: str) -> None:
+        """Write a file, and make sure that what is on the disk is what was meant."""
+        path = inside(self.layout.folder, name)
+        write_new(path, content)
         with disk_errors(path):
             written = sha256(path)
         if written != digest:
@@ -158,14 +165,14 @@ class RunWriter:
         key = (outcome.arm, outcome.attempt)
         self.database.execute("DELETE FROM checkpoints WHERE arm = ? AND attempt = ?", key)
         if memory is not None:
-            row = {"arm": outcome.arm, "attempt": outcome.attempt, "state": save_tensors(memory)}
+            row = {"arm": outcome.arm, "attempt": outcome.attempt, "state": _packed(memory)}
             insert(self.database, "memories", row)
 
     def add_checkpoints(self, arm: Arm, states: Mapping[int, State]) -> None:
         """The states of unfinished searches, by attempt; inside a transaction."""
         insert(self.database, "facts", {"name": "heartbeat", "value": now()})
         for attempt, state in states.items():
-            insert(self.database, "checkpoints", {"arm": arm, "attempt": attempt, "state": save_tensors(state)})
+            insert(self.database, "checkpoints", {"arm": arm, "attempt": attempt, "state": _packed(state)})
 
     def add_note(self, text: str) -> None:
         """Something that happened to the run, with the time; inside a transaction."""
@@ -182,7 +189,7 @@ class RunWriter:
     def share(self, arm: Arm, wave: int, state: State) -> None:
         """What a wave shares, made of the memories of those before it: they go."""
         with self.transaction():
-            insert(self.database, "shared", {"arm": arm, "wave": wave, "state": save_tensors(state)})
+            insert(self.database, "shared", {"arm": arm, "wave": wave, "state": _packed(state)})
             self.database.execute("DELETE FROM memories WHERE arm = ?", (arm,))
             self.database.execute("DELETE FROM shared WHERE arm = ? AND wave < ?", (arm, wave))
 
@@ -200,3 +207,9 @@ class RunWriter:
                 "SELECT state FROM checkpoints WHERE arm = ? AND attempt = ?", (arm, attempt)
             ).fetchone()
         return load_tensors(row[0]) if row else None
+
+
+def _packed(state: State) -> bytes:
+    """Tensors by name as bytes; by way of numpy, which takes a third of the time for many small ones."""
+    content: bytes = save_arrays({name: value.numpy() for name, value in state.items()})
+    return content

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor
 from torch.nn import functional
 
+from foible.images import blurred
 from foible.types import Images
 
 
@@ -81,16 +82,6 @@ def warped(images: Images, most: float, knots: int = 4) -> Images:
     still = functional.affine_grid(torch.eye(2, 3).expand(len(images), 2, 3), list(images.shape), align_corners=False)
     grid = still + field.permute(0, 2, 3, 1)
     return functional.grid_sample(images, grid, padding_mode="border", align_corners=False)
-
-
-def blurred(images: Images, sigma: float) -> Images:
-    """Images under a Gaussian of this many pixels, edges repeated."""
-    reach = max(1, round(3 * sigma))
-    line = torch.exp(-(torch.arange(-reach, reach + 1) ** 2) / (2 * sigma**2))
-    kernel = (line / line.sum()).view(1, 1, 1, -1).expand(images.shape[1], 1, 1, -1)
-    padded = functional.pad(images, (reach, reach, reach, reach), mode="replicate")
-    rows = functional.conv2d(padded, kernel, groups=images.shape[1])
-    return functional.conv2d(rows, kernel.transpose(2, 3), groups=images.shape[1])
 
 
 def cut_out(images: Images, side: int) -> Images:

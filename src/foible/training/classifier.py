@@ -38,6 +38,8 @@ class ClassifierLearner:
         mixing: up to this share of another image is laid over each image, and its label counts as much (mixup: Zhang et
             al., ICLR 2018, with even instead of beta-distributed shares).
         start: weights to start from: a trained model of the same network, or a package, as in `start_from`.
+        half: multiply in bfloat16 while training, nearly twice as fast where a processor has instructions for it and
+            convolutions are dense; weights, running averages and what is measured stay in float32.
     """
 
     role, family, watch = "classifiers", "module", "error"
@@ -55,6 +57,7 @@ class ClassifierLearner:
         outliers: float = 0.0,
         mixing: float = 0.0,
         start: str | None = None,
+        half: bool = False,
     ) -> None:
         self.domain, self.network_name = domain, network
         self.config = {"shape": list(domain.shape), "classes": len(domain.classes), **(config or {})}
@@ -63,7 +66,7 @@ class ClassifierLearner:
             start_from(self.network, start)
         self.network.to(memory_format=torch.channels_last)
         self.label_smoothing, self.augment = label_smoothing, Augmentation(**(augment or {}))
-        self.outliers, self.mixing = outliers, mixing
+        self.outliers, self.mixing, self.half = outliers, mixing, half
         self.normalisation = {"mean": list(mean), "std": list(std)}
         self._mean, self._std = (torch.tensor(v).view(1, -1, 1, 1) for v in (mean, std))
 
@@ -122,5 +125,6 @@ class ClassifierLearner:
 
     def _logits(self, images: Images) -> Tensor:
         normal = ((images - self._mean) / self._std).contiguous(memory_format=torch.channels_last)
-        logits: Tensor = self.network(normal)
-        return logits
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.half and self.network.training):
+            logits: Tensor = self.network(normal)
+        return logits.float()

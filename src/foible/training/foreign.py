@@ -13,10 +13,11 @@ from foible.validators.usual import some
 
 
 def foreign_images(names: Sequence[str], shape: tuple[int, int, int], count: int) -> Images:
-    """So many of the sample images that come with foible for these domains."""
+    """So many images of these domains: of the sample that comes with foible, or of the training images where there is none."""
     parts = []
     for name in names:
-        data = real_images(load_domain(name), "sample")
+        domain = load_domain(name)
+        data = real_images(domain, "sample") if domain.sample else real_images(domain, split="train")
         parts.append(fitted_to(data.images(some(data, count // len(names))), shape))
     return torch.cat(parts) if parts else torch.empty(0, *shape)
 

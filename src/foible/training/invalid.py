@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from foible.training.augment import blurred, warped
+from foible.images import blurred
+from foible.training.augment import warped
 from foible.types import Images
 
 Kind = Callable[[Images, Tensor], Images]  # real images and their labels -> as many invalid images

@@ -118,7 +118,7 @@ def _without_weights(domain: Domain, settings: JudgeSettings, training: RealImag
     quality = Quality.of(torch.cat([k(first.images[few], first.labels[few]) for k in good_kinds(domain).values()]))
     parts = Fitted(
         panel, closeness, Percentile.of(closeness(plain)), head, shapes, quality, _no_scale(),
-        available(domain.readers), {}, {}, domain.classes, digests,
+        available(domain.readers), {}, {}, domain.classes, digests, "endures" in settings.use,
     )  # fmt: skip
     parts = replace(parts, learnt=_lessons(parts, domain, settings, training, first))
     return replace(parts, scale=Scale.of(parts.witnesses(parts.readers).raw(first.images[: 6 * settings.each]).table))

@@ -19,7 +19,8 @@ from foible.domains import Domain
 from foible.domains.sources import data_folders
 from foible.errors import DataError
 from foible.faces import Encoder
-from foible.training.augment import blurred, warped
+from foible.images import blurred
+from foible.training.augment import warped
 from foible.training.foreign import fitted_to
 from foible.training.invalid import FITTED, Kind, background, mixture
 from foible.types import Images

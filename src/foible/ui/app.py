@@ -23,6 +23,7 @@ from foible.ui.jobs import Jobs
 from foible.ui.offers import make_offers
 from foible.ui.pages import (
     ask,
+    between,
     browse,
     compare,
     export,
@@ -74,7 +75,23 @@ def create_app(settings: Settings) -> Starlette:
     """The application over one runs folder."""
     offers = make_offers(settings.generators, settings.domains, dict(settings.parts))
     shelf, sessions = Shelf(settings.runs), Sessions(settings.password)
-    rooms = (home, runs, setup, models, ask, study, watch, browse, finding, compare, people, export, login, pictures)
+    rooms = (
+        home,
+        runs,
+        setup,
+        models,
+        ask,
+        study,
+        watch,
+        browse,
+        finding,
+        between,
+        compare,
+        people,
+        export,
+        login,
+        pictures,
+    )
 
     @asynccontextmanager
     async def lifespan(_: Starlette):  # type: ignore[no-untyped-def]

@@ -71,8 +71,13 @@ class Workshop:
 
     def path(self, run: Run, finding: Finding) -> ImagePath:
         """The images between an origin and its failure, with what the classifier says of each."""
-        key = ("path", str(run.layout.folder), finding.arm, finding.key, finding.image_sha256)
-        return self._once(("run", key[1]), key, lambda: path_to_failure(self._campaign(run), finding))
+        key = ("path", finding.arm, finding.key, finding.image_sha256)
+        return self.drawn(run, key, lambda campaign: path_to_failure(campaign, finding))
+
+    def drawn(self, run: Run, key: tuple[Hashable, ...], draw: Callable[[Campaign], Result]) -> Result:
+        """Something drawn with the models of a run, once for each key."""
+        folder = str(run.layout.folder)
+        return self._once(("run", folder), (folder, run.manifest.created, *key), lambda: draw(self._campaign(run)))
 
     def _campaign(self, run: Run) -> Campaign:
         """The models of a run, kept for the next failure that is looked at."""

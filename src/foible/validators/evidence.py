@@ -3,6 +3,7 @@
 | column | speaks for a valid image |
 | --- | --- |
 | energy | the reference classifiers know something in it (mean log-sum-exp of their logits; Liu et al., NeurIPS 2020) |
+| endures | they still do when it is made fainter and more blurred: what can hardly be made out is lost first |
 | certain | they see one class, or one of two |
 | nearest | a real image has nearly this outline |
 | learned | a small network on their features takes it for real |
@@ -23,7 +24,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from foible.batching import Chunks
+from foible.batching import Chunks, side_by_side
+from foible.images import blurred
 from foible.types import Images
 from foible.validators.panel import Panel, Sight
 from foible.validators.parts import Closeness, Head, Tensors, logit
@@ -32,9 +34,10 @@ from foible.validators.readers import Reader
 from foible.validators.scored import CHUNK
 from foible.validators.shapes import Shapes
 
-EMBEDDED = ("energy", "certain", "nearest", "learned", "contrast", "sharpness", "ground")
+EMBEDDED = ("energy", "endures", "certain", "nearest", "learned", "contrast", "sharpness", "ground")
 QUALITIES = ("contrast", "sharpness", "ground")
 LOUDEST = 4.0  # spreads of good images: no column counts more than this
+FAINTER, BLUR = 0.5, 1 / 16  # what an image has to endure: the contrast that is left, a Gaussian as a share of its side
 LEAST_VOTE = 1e-3  # a class that no reference classifier votes for is this likely
 
 
@@ -99,17 +102,21 @@ class Witnesses:
     quality: Quality
     readers: Mapping[str, Reader]  # by key, in the order of the table
     learnt: Mapping[str, Mapping[str, Tensor]]  # what readers learnt for the domain
+    enduring: bool  # whether `endures` is asked at all: it costs two more passes of the panel
 
     def looks(self, images: Images) -> dict[str, Tensor]:
         """What each reader makes of the images: the dear part, which depends on nothing that is fitted."""
         return {key: reader.look(images) for key, reader in self.readers.items()}
 
-    @torch.inference_mode()
     def raw(self, images: Images, looks: Mapping[str, Tensor] | None = None) -> Evidence:
         """The table before it is set against good images; a line does not depend on its neighbours."""
         looks = self.looks(images) if looks is None else looks
-        told = Chunks(CHUNK)(self._told, images, *(looks[key] for key in self.readers))
-        return Evidence(*(t.clone() for t in told))
+        rows = (images, *(looks[key] for key in self.readers))
+        return Evidence.joined(side_by_side(self._of_few, list(zip(*(r.split(CHUNK) for r in rows), strict=True))))
+
+    @torch.inference_mode()
+    def _of_few(self, rows: tuple[Tensor, ...]) -> Evidence:
+        return Evidence(*(t.clone() for t in Chunks(CHUNK)(self._told, *rows)))
 
     def _told(self, images: Images, *looks: Tensor) -> tuple[Tensor, ...]:
         logits, features = self.panel.passes(images)
@@ -122,4 +129,17 @@ class Witnesses:
 
     def _own(self, images: Images, sight: Sight, logits: Tensor) -> Tensor:
         learned = logit(self.head(self.closeness.place(sight.features)))
-        return torch.stack([logits.logsumexp(2).mean(1), logit(sight.best_two), self.shapes(images), learned], 1)
+        known = energy(logits)
+        endures = self._endures(images) if self.enduring else torch.zeros_like(known)
+        return torch.stack([known, endures, logit(sight.best_two), self.shapes(images), learned], 1)
+
+    def _endures(self, images: Images) -> Tensor:
+        """Mean energy of the panel on the images made fainter and on the images blurred (N,)."""
+        mean = images.mean((1, 2, 3), keepdim=True)
+        worse = (torch.lerp(mean, images, FAINTER), blurred(images, BLUR * images.shape[3]))
+        return torch.stack([energy(self.panel.passes(w)[0]) for w in worse]).mean(0)
+
+
+def energy(logits: Tensor) -> Tensor:
+    """Mean over the panel of the log-sum-exp of each member's logits (N, R, classes): how much it knows in an image (N,)."""
+    return logits.logsumexp(2).mean(1)

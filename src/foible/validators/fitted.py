@@ -43,6 +43,7 @@ class Fitted:
     weighings: Mapping[str, Weighing]  # by the readers that are there: see `crew`
     classes: tuple[str, ...]
     digests: Mapping[str, str]
+    enduring: bool = False  # whether images are also shown fainter and blurred
     worth: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # figures, by the readers that are there
 
     def present(self) -> tuple[str, ...]:
@@ -53,7 +54,9 @@ class Fitted:
     def witnesses(self, readers: Sequence[str]) -> Witnesses:
         """All that look at an image, with these readers."""
         opened = {key: reader(key, self.classes) for key in readers}
-        return Witnesses(self.panel, self.closeness, self.head, self.shapes, self.quality, opened, self.learnt)
+        return Witnesses(
+            self.panel, self.closeness, self.head, self.shapes, self.quality, opened, self.learnt, self.enduring
+        )
 
     def scale_for(self, readers: Sequence[str]) -> Scale:
         """The scale of the columns that there are with these readers."""
@@ -77,6 +80,7 @@ class Fitted:
             "readers": list(self.readers),
             "weighings": list(self.weighings),
             "classes": list(self.classes),
+            "enduring": self.enduring,
             "worth": {company: dict(figures) for company, figures in self.worth.items()},
         }
         return Header(role="validators", family=FAMILY, domain=domain.name, config=config)
@@ -154,5 +158,6 @@ def _assembled(
         weighings={name: Weighing.stored(tensors, f"weighing {name}") for name in config["weighings"]},
         classes=tuple(config["classes"]),
         digests=digests,
+        enduring=config["enduring"],
         worth=config["worth"],
     )

@@ -72,7 +72,8 @@ class Judge:
             self.digests[Path(calibration).name] = sha256(Path(calibration))
         names = tuple(r.name for r in self.witnesses.readers.values())
         self.words = Words(self.parts.classes, len(self.parts.panel.members), names, columns(self.readers))
-        self.cost = len(self.parts.panel.members) + len(self.readers)  # evaluations of a network that one image costs
+        looks = 3 if self.parts.enduring else 1  # as it is, fainter, blurred
+        self.cost = looks * len(self.parts.panel.members) + len(self.readers)  # evaluations that one image costs
 
     @property
     def lacks(self) -> tuple[str, ...]:

@@ -15,7 +15,9 @@ from foible.records import Verdict
 from foible.types import Images
 
 About = Literal["image", "label"]
-CHUNK = 16  # images at a time; padded, so that every image is scored in company of one size
+CHUNK = (
+    4  # images at a time, padded, so that each is scored in company of one size; few: a search asks about single ones
+)
 
 
 class Scored(ABC):

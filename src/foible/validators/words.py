@@ -12,6 +12,7 @@ from foible.validators.parts import Weighing
 
 AGAINST = {
     "energy": "the reference classifiers know nothing like it",
+    "endures": "it can hardly be made out: nothing is left of it when it is a little fainter or more blurred",
     "certain": "the reference classifiers waver between three classes or more",
     "nearest": "no real image has such a shape",
     "learned": "it does not look real to the reference classifiers",
@@ -20,7 +21,9 @@ AGAINST = {
     "ground": "the ground is too bright or too dark",
 }
 READER = {"sees": "{name} sees none of the classes clearly", "anything": "{name} sees hardly anything"}
-ALIKE = dict.fromkeys(("energy", "certain", "learned"), "reference classifiers")  # columns that object to the same
+ALIKE = dict.fromkeys(
+    ("energy", "endures", "certain", "learned"), "reference classifiers"
+)  # columns that object to the same
 WEIGHTY = 0.35  # share of the weightiest objection from which another one is named too
 
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import foible
 from foible.borders.ambiguous import all_pairs, between, class_pair, diverse
 from foible.borders.confusion import confusion, stored_confusion
-from foible.borders.escapes import escapes
+from foible.borders.escapes import escapes, usual_distance
 from foible.borders.pages import as_facts, as_page, as_text
 from foible.cli.main import app
 from foible.errors import RecipeError
@@ -47,6 +47,12 @@ def test_less_effort_gives_fewer_escapes_and_none_is_no_error(run):
     none = escapes(run, within=1e-9)
     assert all(c.escaped.count == 0 and c.distance is None for c in none.cells.values())
     assert "within 1e-09 (L1)" in as_text(none) and "<img" not in as_page(none, run)
+
+
+def test_about_half_of_the_escapes_are_near_ones(run):
+    whole, near = escapes(run), escapes(run, within=usual_distance(run))
+    counts = [sum(cell.escaped.count for cell in matrix.cells.values()) for matrix in (whole, near)]
+    assert counts[0] // 2 <= counts[1] <= counts[0] // 2 + 1
 
 
 def test_the_matrix_as_text_facts_and_page(run):
@@ -127,6 +133,7 @@ def test_all_pairs_and_too_few(tmp_path):
         (["--pair", "left", "left"], "two different classes"),
         (["--pair", "left", "right", "--max-gap", "0"], "--max-gap"),
         (["--pair", "left", "right", "--generator", "TOYS:ToyGenerator"], "no encoder"),
+        (["--pair", "left", "right", "--generator", ""], "has no generator of its own"),
     ],
 )
 def test_bad_input_is_named(options, words, tmp_path):
@@ -157,6 +164,12 @@ def test_the_attempts_of_a_narrowed_run_do_not_depend_on_interruptions(tmp_path)
     pieces = foible.run(facts, tmp_path / "pieces", **{"engine.lanes": 9})
     ends = [(o.attempt, o.status) for o in whole.outcomes()]
     assert [(o.attempt, o.status) for o in pieces.outcomes()] == ends and len(ends) == 30
+
+
+def test_a_class_that_is_not_there_is_no_target(tmp_path):
+    with pytest.raises(RecipeError, match="no class 'rigth'") as error:
+        foible.run(narrowed(tmp_path, targets=["left", "rigth"]), tmp_path / "run")
+    assert "'right'" in error.value.hint
 
 
 def test_narrow_without_targets_is_refused(tmp_path):

@@ -1,6 +1,7 @@
 """Strips, maps of activations and the heat map: as numbers, as parts of a page, in the report and by the command."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -13,7 +14,7 @@ from foible.borders.strip import image_by_name, sheet, strip
 from foible.campaign.replay import reassembled
 from foible.cli.main import app
 from foible.domains import load_domain, real_images
-from foible.errors import DataError, RecipeError
+from foible.errors import DataError, ModelError, RecipeError
 from foible.report.page import render_page
 from foible.testing import toys
 from foible.testing.toys import CLASSES, ToyClassifier, ToyEncoder, ToyGenerator, toy_recipe, write_toy_images
@@ -99,11 +100,18 @@ def test_the_commands_keep_pictures_with_the_run_and_the_report_shows_them(run, 
     said = CliRunner().invoke(app, ["map", folder, "--pair", "left", "right", "--svg", str(tmp_path / "map.html")])
     assert said.exit_code == 0 and "between the middles" in said.output, said.output
     titles = [part.title for part in parts(run)]
-    assert titles == ["Escapes from class to class", "Activations of left and right", "Between two images"]
+    near = "Escapes from class to class, near ones"
+    assert titles == [near, "Escapes from class to class", "Activations of left and right", "Between two images"]
     report = render_page(run)
     assert (
         "<svg" in report and "through the latent space" in report and "with its 95 % interval, the median L1" in report
     )
+
+
+def test_a_map_of_a_model_without_activations_is_refused(run):
+    blind = SimpleNamespace(classifier=SimpleNamespace(name="blind"))
+    with pytest.raises(ModelError, match="'blind' lends no activations"):
+        activation_map(run, blind, (0, 2))
 
 
 def test_what_lies_in_a_run_is_drawn_and_never_copied(run, images):

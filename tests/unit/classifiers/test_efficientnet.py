@@ -1,7 +1,10 @@
+from functools import partial
+
 import pytest
 import torch
 
 from foible.classifiers.networks.efficientnet import EfficientNetLite
+from foible.classifiers.networks.reference import Residual
 from foible.domains import load_domain
 from foible.errors import MissingExtra, ModelError, RecipeError
 from foible.training.beginnings import start_from
@@ -56,3 +59,27 @@ def test_a_mixed_image_counts_for_both_of_its_labels():
     wrong, right = -logits[0].log_softmax(0)[1], -logits[0].log_softmax(0)[0]
     other = -logits[1].log_softmax(0)[1]
     assert float(quarter) == pytest.approx(float((0.75 * right + 0.25 * wrong + other) / 2))
+
+
+@pytest.mark.parametrize("network", [partial(EfficientNetLite, side=32), partial(Residual, widths=(4, 6, 8))])
+def test_a_network_with_a_mirror_sees_both_sides_alike(network):
+    torch.manual_seed(0)
+    plain, both = (network(SHAPE, 3, mirror=mirror).eval() for mirror in (False, True))
+    both.load_state_dict(plain.state_dict())
+    images = torch.rand(2, *SHAPE)
+    with torch.no_grad():
+        assert torch.allclose(both(images), both(images.flip(3)), atol=1e-5)
+        assert torch.allclose(both(images), (plain(images) + plain(images.flip(3))) / 2, atol=1e-5)
+
+
+def test_training_in_bfloat16_gives_nearly_the_same_slope_and_float32_weights():
+    domain, slopes = load_domain("mnist"), []
+    for half in (False, True):
+        torch.manual_seed(0)
+        learner = ClassifierLearner(domain, "lenet1", half=half)
+        ((_, loss),) = learner.losses(torch.rand(8, 1, 28, 28), torch.arange(8), 0.0)
+        loss.backward()
+        slopes.append(torch.cat([p.grad.flatten() for p in learner.network.parameters()]))
+        assert loss.dtype == torch.float32 and {p.dtype for p in learner.network.parameters()} == {torch.float32}
+    plain, halved = slopes
+    assert 0.99 < torch.cosine_similarity(plain, halved, 0) < 1 and not torch.equal(plain, halved)

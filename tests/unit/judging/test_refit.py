@@ -82,7 +82,7 @@ def test_the_next_question_is_where_judges_disagree():
 class Brightness:
     """A judge of the hand-written run, whose images differ in brightness only: it likes bright ones."""
 
-    readers, weighing = (), Weighing(torch.tensor([1.0] + [0.0] * 6), torch.tensor(0.0), torch.ones(1))
+    readers, weighing = (), Weighing(torch.eye(len(EMBEDDED))[0], torch.tensor(0.0), torch.ones(1))
 
     def __init__(self, domain):
         self.parts = SimpleNamespace(classes=CLASSES)

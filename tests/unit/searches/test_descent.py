@@ -4,6 +4,7 @@ import pytest
 import torch
 
 import foible
+from foible.errors import RecipeError
 from foible.objectives.nearest import FAR, STEADY, Nearest
 from foible.searches.descent import Descent
 from foible.testing.play import toy_lanes
@@ -40,6 +41,19 @@ def test_a_failure_that_only_the_image_alone_shows_is_ranked_after_all_that_were
     assert quick.tolist() == [[-2.0, 2 * FAR - 2]]
     assert steady.tolist() == [[-1.0, 1.0]], "the mean of -2 and 0, at a distance of 1"
     assert undone.tolist() == [[2.5, FAR + 2.5]]
+
+
+def test_no_step_is_longer_than_its_reach():
+    lanes = toy_lanes([0])
+    steps = {}
+    for reach in (0.05, 0.2):
+        search = Descent(steady=False, reach=reach)
+        state = search.begin(lanes)
+        state = search.tell(state, lanes, proposal := search.ask(state, lanes), told(proposal, 1000.0))
+        steps[reach] = float((state["latents"] - lanes.origins).norm())
+    assert steps[0.2] == pytest.approx(4 * steps[0.05], rel=1e-4) and steps[0.05] > 0
+    with pytest.raises(RecipeError, match="reach 0 must be above 0"):
+        Descent(reach=0)
 
 
 def test_pixels_are_a_latent_space_like_any_other(toy_images, tmp_path):

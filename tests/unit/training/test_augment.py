@@ -2,7 +2,8 @@ import pytest
 import torch
 from pydantic import ValidationError
 
-from foible.training.augment import Augmentation, blurred, cut_out, shifted, turned
+from foible.images import blurred
+from foible.training.augment import Augmentation, cut_out, shifted, turned
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from foible.validators.evidence import EMBEDDED, LOUDEST, Evidence, Scale, columns
+from foible.validators.evidence import EMBEDDED, LOUDEST, Evidence, Scale, Witnesses, columns
 from foible.validators.judge import torn
 from foible.validators.parts import Weighing, kept_score
 from foible.validators.quality import Quality, qualities
@@ -55,6 +55,23 @@ def test_qualities_of_a_chessboard():
     contrast, sharpness, ground = qualities(board)[0].exp().tolist()
     assert contrast == pytest.approx(1.01) and sharpness == pytest.approx(1.002 / 1.01, rel=1e-3)
     assert ground in (pytest.approx(1.0), pytest.approx(2.718, rel=1e-3)), "the median of half zeros and half ones"
+
+
+class Contrasts:
+    """A panel of one that knows an image by how much its pixels differ."""
+
+    def passes(self, images):
+        logits = images.flatten(1).std(1)[:, None, None].expand(-1, 1, 2)
+        return logits, torch.zeros(len(images), 1)
+
+
+def test_what_endures_is_still_known_when_fainter_and_more_blurred():
+    coarse, fine = torch.zeros(1, 1, 16, 16), torch.zeros(1, 1, 16, 16)
+    coarse[..., 8:], fine[..., ::2] = 1, 1
+    looking = Witnesses(Contrasts(), None, None, None, None, {}, {}, True)
+    kept, lost = looking._endures(torch.cat([coarse, fine])).tolist()
+    assert kept == pytest.approx(0.69 + 0.5 * (0.25 + 0.48), abs=0.03), "half the contrast, and nearly all of it"
+    assert lost == pytest.approx(0.69 + 0.5 * (0.25 + 0.1), abs=0.06), "stripes of one pixel are gone"
 
 
 def test_no_column_is_louder_than_the_loudest():

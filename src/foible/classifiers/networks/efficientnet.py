@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from torch import Tensor, nn
 from torch.nn import functional
 
+from foible.classifiers.networks.reference import both_sides
 from foible.errors import ModelError
 from foible.types import Images
 
@@ -29,10 +30,17 @@ class EfficientNetLite(nn.Module):
         side: height and width to which images are brought, bilinearly; a multiple of 32.
         depth: factor on the repeats of all stages but the first and the last; 1.0 is Lite0, 1.1 Lite1.
         dropout: share of features dropped before the linear layer.
+        mirror: outside training the features are the mean of those of the image and of its mirror image.
     """
 
     def __init__(
-        self, shape: tuple[int, int, int], classes: int, side: int = 64, depth: float = 1.0, dropout: float = 0.2
+        self,
+        shape: tuple[int, int, int],
+        classes: int,
+        side: int = 64,
+        depth: float = 1.0,
+        dropout: float = 0.2,
+        mirror: bool = False,
     ) -> None:
         super().__init__()
         if shape[0] != 3 or side % 32:
@@ -40,7 +48,7 @@ class EfficientNetLite(nn.Module):
                 f"an EfficientNet takes 3 channels and a side divisible by 32, got {shape[0]} and {side}",
                 "use the network 'residual' for grey images",
             )
-        self.side = side
+        self.side, self.mirror = side, mirror
         self.stem = _convolution(STEM, 3, 3, 2)
         blocks, width = list[nn.Module](), STEM
         for number, (repeats, size, stride, expansion, wider) in enumerate(STAGES):
@@ -54,9 +62,13 @@ class EfficientNetLite(nn.Module):
 
     def forward(self, images: Images) -> Tensor:
         """Logits (N, classes)."""
-        enlarged = functional.interpolate(images, (self.side, self.side), mode="bilinear", align_corners=False)
-        logits: Tensor = self.head(self.top(self.blocks(self.stem(enlarged))).mean((2, 3)))
+        logits: Tensor = self.head(both_sides(self._features, images, self.mirror and not self.training))
         return logits
+
+    def _features(self, images: Images) -> Tensor:
+        enlarged = functional.interpolate(images, (self.side, self.side), mode="bilinear", align_corners=False)
+        maps: Tensor = self.top(self.blocks(self.stem(enlarged)))
+        return maps.mean((2, 3))
 
     def start_from(self, published: Mapping[str, Tensor]) -> None:
         """Take over published weights for photographs, all but those of the classes."""

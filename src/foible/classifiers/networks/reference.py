@@ -6,6 +6,7 @@ al., 2015). separable: depthwise convolutions between narrow layers (MobileNetV2
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 from torch import Tensor, nn
@@ -15,8 +16,22 @@ from foible.classifiers.networks.vgg import convolution
 from foible.types import Images
 
 
+def both_sides(features: Callable[[Images], Tensor], images: Images, mirror: bool) -> Tensor:
+    """Features (N, size) of images; with `mirror` the mean of an image's and its mirror image's, alike for both."""
+    return (features(images) + features(images.flip(3))) / 2 if mirror else features(images)
+
+
 class Residual(nn.Module):
-    """A stem, then per width one widening convolution with pooling and one residual pair."""
+    """A stem, then per width one widening convolution with pooling and one residual pair.
+
+    Args:
+        shape: channels, height, width of the images.
+        classes: number of classes.
+        widths: maps of the stem and after each widening.
+        dropout: share of features dropped before the linear layer.
+        mirror: outside training the features are the mean of those of the image and of its mirror image, at twice the
+            cost: for domains in which left and right mean nothing.
+    """
 
     def __init__(
         self,
@@ -24,8 +39,10 @@ class Residual(nn.Module):
         classes: int,
         widths: tuple[int, ...] = (24, 48, 96, 128),
         dropout: float = 0.0,
+        mirror: bool = False,
     ) -> None:
         super().__init__()
+        self.mirror = mirror
         self.stem = convolution(shape[0], widths[0])
         self.widen = nn.ModuleList(
             nn.Sequential(convolution(a, b), nn.MaxPool2d(2, ceil_mode=True)) for a, b in pairwise(widths)
@@ -35,21 +52,30 @@ class Residual(nn.Module):
 
     def forward(self, images: Images) -> Tensor:
         """Logits (N, classes)."""
+        logits: Tensor = self.head(both_sides(self._features, images, self.mirror and not self.training))
+        return logits
+
+    def _features(self, images: Images) -> Tensor:
         maps = self.stem(images)
         for widen, pair in zip(self.widen, self.pairs, strict=True):
             maps = widen(maps)
             maps = maps + pair(maps)
-        logits: Tensor = self.head(functional.adaptive_max_pool2d(maps, 1).flatten(1))
-        return logits
+        return functional.adaptive_max_pool2d(maps, 1).flatten(1)
 
 
 class AllConvolutional(nn.Module):
-    """Pairs of convolutions, the second with stride 2; features averaged over the image at the end."""
+    """Pairs of convolutions, the second with stride 2; features averaged over the image at the end (`mirror` as above)."""
 
     def __init__(
-        self, shape: tuple[int, int, int], classes: int, widths: tuple[int, ...] = (32, 64, 128), dropout: float = 0.1
+        self,
+        shape: tuple[int, int, int],
+        classes: int,
+        widths: tuple[int, ...] = (32, 64, 128),
+        dropout: float = 0.1,
+        mirror: bool = False,
     ) -> None:
         super().__init__()
+        self.mirror = mirror
         layers: list[nn.Module] = []
         width = shape[0]
         for wider in widths:
@@ -61,8 +87,12 @@ class AllConvolutional(nn.Module):
 
     def forward(self, images: Images) -> Tensor:
         """Logits (N, classes)."""
-        logits: Tensor = self.head(self.features(images).mean((2, 3)))
+        logits: Tensor = self.head(both_sides(self._pooled, images, self.mirror and not self.training))
         return logits
+
+    def _pooled(self, images: Images) -> Tensor:
+        maps: Tensor = self.features(images)
+        return maps.mean((2, 3))
 
 
 class Separable(nn.Module):
