@@ -53,7 +53,9 @@ def test_findings_are_found_by_key(run):
 def test_what_was_found_from_one_origin_shares_its_file(run):
     findings = list(run.findings())
     origins = {f.attempt: f.origin_image for f in findings}
-    assert {f.origin_image for f in findings} == set(origins.values()), "one for each attempt, which has one origin here"
+    assert {f.origin_image for f in findings} == set(origins.values()), (
+        "one for each attempt, which has one origin here"
+    )
     files = [p.name for p in (run.layout.folder / "images").glob("*-origin.png")]
     assert len(files) == len(origins) < len(findings) == len({f.image for f in findings})
 
