@@ -33,6 +33,7 @@ from foible.measuring.suites import ordinary_suites
 from foible.metrics.corrections import holm
 from foible.metrics.mcnemar import exact_mcnemar
 from foible.metrics.resampling import estimate
+from foible.objectives import covered as books
 from foible.records import everyone_accepts
 from foible.store import Run
 from foible.types import TESTED, Status
@@ -52,6 +53,7 @@ def main() -> None:
     parser.add_argument("--table", action="store_true")
     told = parser.parse_args()
     torch.set_num_threads(1)
+    books.profile_of = once(books.profile_of)
     matrix = load_matrix(HERE / "coverage_study.toml", {}, told.only, SEEDS)
     cells = sorted(matrix.cells, key=lambda cell: cell.parts[-1])  # seed by seed: what is there is a whole
     if told.table:
@@ -93,6 +95,19 @@ def figures(run: Run) -> dict[str, Any]:
         "coverage of origins": alone,
         "coverage with failures": both,
     }
+
+
+def once(fit: Any) -> Any:
+    """The same, fitted once for a process: all runs of a setting profile the same classifiers on the same images."""
+    known: dict[Any, Any] = {}
+
+    def profile_of(watched: Any, setting: Any, count: int) -> Any:
+        key = (watched.classifier, watched.watched, setting.data.source, count)
+        if key not in known:
+            known[key] = fit(watched, setting, count)
+        return known[key]
+
+    return profile_of
 
 
 def live(recipe: Any) -> dict[str, Any]:

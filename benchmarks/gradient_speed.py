@@ -26,6 +26,7 @@ import torch
 from against_published_loop import as_published, origin_latents
 from foible.campaign import Campaign, assemble, load_recipe, run
 from foible.campaign.evaluate import Evaluator
+from foible.campaign.prepare import batches_of
 from foible.campaign.steadiness import steadiness
 from foible.campaign.steer import counting
 from foible.images import rounded
@@ -159,17 +160,8 @@ def overhead(attempts: int) -> dict[str, Any]:
     settings = SEARCHES["descent"] | {"engine": {"chunk": "auto"}}
     campaign = campaign_of(attempts, **PLAIN, **settings)
     whole, outcomes, _ = timed(campaign)
-    looks = sum(o.rounds for o in outcomes)
-    backward = (
-        sum(o.evaluations for o in outcomes) - looks - len(outcomes)
-    ) // 2  # forward 1, backward 2, one second look
-    with tempfile.TemporaryDirectory() as folder:
-        run(campaign, Path(folder) / "run")
-        chunk = open_run(Path(folder) / "run").manifest.chunk
-    times = [
-        taken(lambda: bare_passes(campaign, backward, looks - backward + 2 * len(outcomes), chunk))
-        for _ in range(REPEATS + 1)
-    ]
+    chunk, passes = batches_of(campaign).chunk, passes_of(outcomes, attempts)
+    times = [taken(lambda: bare_passes(campaign, passes, chunk)) for _ in range(REPEATS + 1)]
     bare = Taken(*(statistics.median(t[i] for t in times[1:]) for i in range(2)))
     judged, _, _ = timed(campaign_of(attempts, **settings))
     return {
@@ -180,33 +172,56 @@ def overhead(attempts: int) -> dict[str, Any]:
         "with_steadiness_and_judge_seconds": [round(s, 3) for s in judged],
         "attempts": attempts,
         "chunk": chunk,
+        "passes": passes._asdict(),
     }
 
 
-def bare_passes(campaign: Campaign, backward: int, forward: int, chunk: int) -> None:
-    """As many images through the networks as a campaign has sent: some forward and backward, some forward alone."""
+class Passes(NamedTuple):
+    """How many images a campaign has sent through its networks."""
+
+    encoded: int  # real images, to start from
+    backward: int  # decoded, classified, and back
+    forward: int  # decoded and classified: on the way back, starts, and failures to be confirmed
+    classified: int  # read back from their PNG
+
+
+def passes_of(outcomes: list[Outcome], attempts: int) -> Passes:
+    """Every look costs 1, going backward 2 more, and the second look at what was found 1."""
+    looks, spent = (sum(getattr(o, key) for o in outcomes) for key in ("rounds", "evaluations"))
+    backward = (spent - looks - len(outcomes)) // 2
+    return Passes(attempts, backward, looks - backward + attempts + len(outcomes), len(outcomes))
+
+
+def bare_passes(campaign: Campaign, passes: Passes, chunk: int) -> None:
+    """As many images through the networks as a campaign has sent, in full chunks, and nothing else."""
     labels = torch.zeros(chunk, dtype=torch.long)
     latents = campaign.generator.sample(labels, torch.Generator().manual_seed(0))
-    for _ in range(-(-backward // chunk)):
+    images = campaign.data.images(torch.arange(chunk))
+    for _ in range(-(-passes.backward // chunk)):
         z = latents.clone().requires_grad_()
         torch.autograd.grad(campaign.classifier(campaign.generator.decode(z, labels)).sum(), z)
     with torch.inference_mode():
-        for _ in range(-(-forward // chunk)):
+        for _ in range(-(-passes.encoded // chunk)):
+            campaign.generator.encode(images, labels)
+        for _ in range(-(-passes.forward // chunk)):
             campaign.classifier(campaign.generator.decode(latents, labels))
+        for _ in range(-(-passes.classified // chunk)):
+            campaign.classifier(images)
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("part", choices=["origins", "counts", "overhead"])
+    arguments.add_argument("parts", nargs="+", choices=["origins", "counts", "overhead"])
     arguments.add_argument("--attempts", type=int, default=200)
     arguments.add_argument("--published", type=int, default=25, help="origins of the published loop")
     chosen = arguments.parse_args()
-    if chosen.part == "overhead":
-        figures = overhead(chosen.attempts)
-    else:
-        part = origins_per_second if chosen.part == "origins" else counts_per_minute
-        figures = part(chosen.attempts, chosen.published)
-    write(f"gradient_speed_{chosen.part}", figures)
+    for name in chosen.parts:
+        if name == "overhead":
+            figures = overhead(chosen.attempts)
+        else:
+            part = origins_per_second if name == "origins" else counts_per_minute
+            figures = part(chosen.attempts, chosen.published)
+        write(f"gradient_speed_{name}", figures)
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ def measured(photographs: Path, autoencoder: Path, name: str, kind: str, attempt
             "images": str(photographs),
             "shape": [3, 224, 224],
         },
-        "classifier": {"use": str(lite0.weights()), "factory": f"{Path(lite0.__file__)}:make"},
+        "classifier": {"use": str(lite0.weights()), "factory": f"{Path(lite0.__file__)}:make", "range": [-1, 1]},
         "attempts": attempts,
         "search": SEARCHES[name],
         "budget": {"evaluations": 400},

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
 from typing import TypeVar
 
@@ -17,6 +18,8 @@ import torch
 from torch import Tensor
 
 Rows = TypeVar("Rows", tuple[Tensor, ...], dict[str, Tensor])
+Piece = TypeVar("Piece")
+Result = TypeVar("Result")
 
 CHUNKS = (16, 32, 64, 128, 256)
 GRAIN = 8  # rows: where only multiples of it matter, a chunk is padded to the next one
@@ -28,6 +31,22 @@ class Packing(StrEnum):
     GRAINS = "grains"  # padded to a multiple of 8 rows: neither their number nor the position matters
     FULL = "full"  # every chunk padded to the full size: the number of rows matters, the position does not
     APART = "apart"  # each group of rows in chunks of its own: the position matters too
+
+
+def side_by_side(function: Callable[[Piece], Result], pieces: Iterable[Piece]) -> list[Result]:
+    """What a function gives for each piece, in their order: as many at a time as torch has threads, each on a single one.
+
+    Small networks gain nothing from several threads in one operation, and lose much: threads that wait for the next one spin.
+    """
+    workers = torch.get_num_threads()
+    if workers == 1:
+        return [function(piece) for piece in pieces]
+    torch.set_num_threads(1)
+    try:
+        with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as threads:
+            return list(threads.map(function, pieces))
+    finally:
+        torch.set_num_threads(workers)
 
 
 class Chunks:

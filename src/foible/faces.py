@@ -161,6 +161,19 @@ class Guided(Protocol):
 
 
 @runtime_checkable
+class Mixes(Protocol):
+    """The second face of a guided search to which one gradient will do, of its columns added up: one backward pass for all."""
+
+    @property
+    def mixes(self) -> tuple[float, ...]:
+        """A weight for each column that it follows; empty: each is to have a gradient of its own.
+
+        The gradient of the sum is told in the place of the first column's, and zero in those of the others.
+        """
+        ...
+
+
+@runtime_checkable
 class Suggests(Protocol):
     """The second face of a search that works best with certain settings: used where the recipe is silent."""
 

@@ -48,6 +48,16 @@ def replacing(path: Path) -> Iterator[Path]:
             partial.unlink(missing_ok=True)
 
 
+def write_new(path: Path, content: bytes) -> None:
+    """Write a file that nobody reads before a later commit names it: in one go where there is none yet, else whole."""
+    with disk_errors(path):
+        try:
+            with path.open("xb") as opened:
+                opened.write(content)
+        except FileExistsError:  # left by a process that was killed before its commit
+            write_whole(path, content)
+
+
 def write_whole(path: Path, content: bytes | str) -> None:
     """Write a file whole or not at all; text as UTF-8."""
     with replacing(path) as partial:

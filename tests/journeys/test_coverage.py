@@ -108,6 +108,14 @@ def test_mistakes_are_named(tmp_path, options, message):
     assert done.returncode == 2 and message in done.stderr, done.stderr
 
 
+def test_a_model_that_shows_no_activations_is_named(tmp_path):
+    (tmp_path / "blind.py").write_text(
+        "class Blind:\n    def __call__(self, images):\n        return images.flatten(1)[:, 300:310]\n"
+    )
+    done = foible("coverage", tmp_path / "blind.py:Blind", *MODEL[2:], "--criteria", "nc", "--out", tmp_path)
+    assert done.returncode == 2 and "'Blind' lends no activations" in done.stderr and "hint:" in done.stderr
+
+
 def test_criteria_can_be_listed():
     listed = foible("ls", "coverage").stdout
     assert "kmnc" in listed and "nlc-greedy" in listed

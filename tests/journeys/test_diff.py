@@ -57,12 +57,26 @@ def test_disagreements_are_found_kept_and_asked_again(common, toy_images, tmp_pa
     assert "real images  0 of 12" in done.stdout, "the named bar is far brighter than 0.075"
     assert "A \\ B" in done.stdout and "only A right" in done.stdout
     assert (tmp_path / "run" / "report.html").is_file() and corpus.is_file()
-    assert foible("diff", *common, "--fail-if", "disagreements > 0", "-q").returncode == 1, "the same run, gated"
+    page = tmp_path / "run" / "difference.html"
+    page.unlink()
+    gated = foible("diff", *common, "--fail-if", "disagreements > 0", "-q")
+    assert gated.returncode == 1 and gated.stdout == "" and page.is_file(), (
+        "the same run, for a build that keeps the page"
+    )
     again = foible("diff", *common[:4], "--corpus", corpus, "--fail-if", "corpus_disagreements > 0")
     assert again.returncode == 0, again.stderr
     assert "A and B disagree now on       0" in again.stdout, "the same model twice"
     changed = foible("diff", *common[:4], "--corpus", corpus, "--fail-if", "corpus_changed_b > 0")
     assert changed.returncode == 1 and "gate failed" in changed.stdout
+
+
+def test_a_model_does_not_differ_from_itself(common, tmp_path):
+    same = [*common[:2], *common[2:8], "--set", "engine.chunk=16", "--out", tmp_path / "run"]
+    done = foible("diff", *same, "--save-corpus", tmp_path / "c.npz", "--fail-if", "disagreements > 0")
+    assert done.returncode == 0, done.stderr
+    assert "corpus of 0 images" in done.stdout and (tmp_path / "run" / "difference.html").is_file()
+    again = foible("diff", *common[:4], "--corpus", tmp_path / "c.npz", "--fail-if", "corpus_disagreements > 0")
+    assert again.returncode == 0, again.stderr
 
 
 def test_what_cannot_be_compared_is_said(common, tmp_path):

@@ -76,8 +76,8 @@ ROWS = {
         "classifiers": RIVAL,
         "budget": {"evaluations": 120},
     },
-    "nsga2 in niches, two rivals": {
-        "search": {"use": "nsga2", "population": 6, "look": [1, 6, 6], "niches": True},
+    "nsga2 without niches, two rivals": {
+        "search": {"use": "nsga2", "population": 6, "look": [1, 6, 6], "niches": False},
         "objective": {"use": "divergence", "look": [1, 6, 6], "rivals": ["rival", "rival2"]},
         "oracle": {"use": "disagree", "among": ["tested", "rival", "rival2"]},
         "classifiers": RIVAL | {"rival2": RIVAL["rival"] | {"bias": -0.75}},

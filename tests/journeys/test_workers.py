@@ -9,6 +9,7 @@ import time
 import pytest
 import tomli_w
 
+from foible.campaign import assemble, load_recipe, run
 from foible.errors import StoreError
 from foible.store import open_run
 from foible.testing.toys import toy_recipe
@@ -32,6 +33,30 @@ class Slow(ToyClassifier):
         time.sleep(0.003)
         return super().__call__(images)
 """
+ENGINE = {"chunk": 16, "lanes": 4, "checkpoint_seconds": 0.2, "threads": 1}
+
+
+def test_a_killed_worker_changes_no_finding(toy_images, tmp_path):
+    (tmp_path / "slow.py").write_text(LOADED)
+    recipe = toy_recipe(toy_images, attempts=16, budget={"evaluations": 600}, baseline={"attempts": 0}, engine=ENGINE)
+    recipe |= {"classifier": f"{tmp_path / 'slow.py'}:Slow", "search": {"use": "genetic", "extent": 0.006}}
+    run(assemble(load_recipe(recipe)), tmp_path / "serial")
+    killed, nice = [], []
+
+    def kill(progress):
+        loaded = [pid for pid in map(int, (tmp_path / "loaded").read_text().split()) if pid != os.getpid()]
+        if not killed and loaded:
+            nice.append(os.getpriority(os.PRIO_PROCESS, loaded[0]))
+            os.kill(loaded[0], signal.SIGKILL)
+            killed.append(progress.share)
+
+    state = run(assemble(load_recipe(recipe, {"engine.workers": 2})), tmp_path / "spread", kill)
+    assert state == "complete" and len(killed) == 1 and killed[0] < 1, "it was killed while there was much to do"
+    assert contents(tmp_path / "spread") == contents(tmp_path / "serial")
+    assert len(contents(tmp_path / "spread")[1]) > 5, "there is something to compare"
+    assert nice == [os.getpriority(os.PRIO_PROCESS, 0)], (
+        "workers give way to other programs no more than this process does"
+    )
 
 
 @pytest.mark.slow
@@ -40,7 +65,7 @@ def test_a_killed_worker_and_an_interruption_change_nothing(toy_images, tmp_path
     """Two cells over two workers: one is killed in the first cell, all are interrupted in the second."""
     (tmp_path / "slow.py").write_text(LOADED)
     shared = toy_recipe(toy_images, attempts=24, budget={"evaluations": 600}, classifier="slow.py:Slow")
-    shared |= {"engine": {"chunk": 16, "lanes": 4, "checkpoint_seconds": 0.2, "threads": 1}}
+    shared |= {"engine": ENGINE}
     shared.pop("name")
     axes = [{"near": {"search": {"extent": 0.006}}, "far": {"search": {"extent": 0.01}}}]
     (tmp_path / "bars.toml").write_text(tomli_w.dumps({"shared": shared, "axes": axes}))

@@ -1,6 +1,7 @@
 """What is wrong is said before the first image, with its likely cause."""
 
 import re
+import sys
 
 import pytest
 import torch
@@ -128,3 +129,20 @@ def test_a_run_does_not_begin_when_something_is_wrong(toy_images, tmp_path):
     with pytest.raises(CheckError, match="same scores for every image"):
         foible.run(toy_recipe(toy_images), tmp_path / "run", classifier=Altered(after=lambda s: s * 0))
     assert not (tmp_path / "run").exists(), "nothing is left behind"
+
+
+@pytest.mark.parametrize(("wrong", "made"), [(0, 8), (4, 16)])
+def test_of_large_images_a_few_are_made_until_half_are_recognised(toy_images, monkeypatch, wrong, made):
+    class Counted(ToyEncoder):
+        rows = 0
+
+        def decode(self, latents, labels):
+            self.rows += len(latents)
+            images = super().decode(latents, labels)
+            return 1 - images if self.rows <= wrong else images
+
+    module = sys.modules["foible.campaign.check"]  # the package has a function of that name
+    monkeypatch.setattr(module, "worth_a_look", lambda _shape, most: min(most, 20))
+    generator = Counted()
+    origins = [line.message for line in foible.check(toy_recipe(toy_images), generator=generator).lines][-1]
+    assert generator.rows == made and f"of {4 + wrong} images" in origins

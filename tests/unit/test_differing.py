@@ -8,6 +8,7 @@ from foible.differing.answers import Answers, ask, in_batches, must_be_comparabl
 from foible.differing.command import two_models
 from foible.differing.corpus import Corpus, accepting, load_corpus, replay, replay_figures
 from foible.differing.text import matrix_lines
+from foible.differing.truth import judged_classes
 from foible.errors import DataError, RecipeError
 from foible.images import to_bytes, to_images
 from foible.testing.toys import CLASSES, ToyClassifier
@@ -51,6 +52,11 @@ def test_who_was_right():
         "both_wrong": 1,
         "undecided": 0,
     }
+
+
+def test_a_judge_is_not_asked_about_no_images():
+    """Two models that never disagree are a result, not an error; a judge that reads text cannot look at nothing."""
+    assert judged_classes(None, torch.empty(0, 1, 6, 6)).tolist() == []
 
 
 def test_the_matrix_is_printed_or_its_commonest_pairs():
@@ -111,6 +117,21 @@ def test_what_is_no_corpus_is_refused(tmp_path):
         load_corpus(tmp_path / "c.npz", ("x", "y", "z"), (1, 6, 6))
     with pytest.raises(DataError, match="shape"):
         load_corpus(tmp_path / "c.npz", CLASSES, (3, 6, 6))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "names"),
+    [
+        ("model.pt", "model.onnx", ("model.pt", "model.onnx")),
+        ("v1/model.pt", "v2/model.pt", ("v1/model.pt", "v2/model.pt")),
+        ("old.pt", "new.pt", (None, None)),
+        ("model.pt", "model.pt", (None, None)),
+        ("mnist-lenet5", "mnist-deepconv", (None, None)),
+    ],
+)
+def test_files_that_would_share_a_name_are_told_apart(a, b, names):
+    models = two_models(a, b, None, {})
+    assert (models.a.get("name"), models.b.get("name")) == names
 
 
 def test_two_models_are_needed_and_their_classes_must_agree():

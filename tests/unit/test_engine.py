@@ -1,5 +1,7 @@
 """What a search, an objective or a role does wrong is named, each with its own message."""
 
+from dataclasses import replace
+from types import MappingProxyType
 from typing import ClassVar
 
 import pytest
@@ -9,11 +11,12 @@ import foible
 from foible.batching import Packing
 from foible.campaign import assemble, load_recipe, prepare
 from foible.campaign.evaluate import Evaluator
+from foible.campaign.rehearse import lanes_of
 from foible.errors import CheckError, ModelError, RecipeError
 from foible.protocols import Lanes
 from foible.searches.random import Random
 from foible.testing.toys import ToyClassifier, toy_recipe
-from foible.types import Capability, Proposal, Starts, Want
+from foible.types import TESTED, Arm, Capability, Proposal, Starts, Want
 
 HEAD = """
 from dataclasses import dataclass
@@ -148,6 +151,32 @@ def test_gradients_come_in_the_order_of_the_rows_and_only_where_asked_for(toy_im
     assert told.cost.tolist() == [3, 1, 3]
 
 
+class ScoreAndLength:
+    """Two columns with slopes: the score of the first class, and how far a latent is from zero."""
+
+    names, reads = ("score", "length"), MappingProxyType({TESTED: ()})
+
+    def __call__(self, evaluation):
+        return torch.stack([evaluation.outputs[TESTED][:, 0], evaluation.latents.square().sum(1)], 1)
+
+
+def test_a_search_to_which_a_sum_will_do_pays_for_one_gradient(toy_images):
+    origins = torch.tensor([[2.0, 0.5, 0.0], [0.5, 2.0, 0.0]])
+    starts = Starts(torch.arange(2), origins[:, None], torch.tensor([[0], [1]]), torch.full((2, 1), -1))
+    told = {}
+    for way in ("each", "sum"):
+        search = {"use": "pgd", "weight": 0.25, "normalise": way}
+        campaign = assemble(load_recipe(toy_recipe(toy_images, search=search)))
+        campaign = replace(campaign, objective=ScoreAndLength())
+        lanes = Lanes(starts, campaign.generator.space, campaign.streams)
+        asked = Proposal(origins + 0.1, torch.arange(2), wants=torch.full((2,), int(Want.GRADIENTS)))
+        told[way] = Evaluator(campaign, 2)(asked, lanes, {}, {})
+    each, both = told["each"], told["sum"]
+    assert torch.allclose(both.gradients[:, 0], each.gradients[:, 0] + 0.25 * each.gradients[:, 1], atol=1e-5)
+    assert bool(each.gradients[:, 1].any()) and not bool(both.gradients[:, 1].any())
+    assert each.cost.tolist() == [5, 5] and both.cost.tolist() == [3, 3]
+
+
 def test_nan_of_a_second_role_is_blamed_on_that_role(toy_images, tmp_path):
     class Broken(ToyClassifier):
         def __call__(self, images):
@@ -180,3 +209,19 @@ def test_large_images_go_through_one_at_a_time_and_nothing_is_measured(toy_image
     monkeypatch.setattr(prepare, "LARGE", 30)
     monkeypatch.setattr(prepare, "_measured", None)
     assert prepare.batches_of(campaign) == (1, Packing.FULL)
+
+
+@pytest.mark.parametrize(
+    ("search", "chunk", "lanes"),
+    [("descent", 64, 128), ("descent", 8, 32), ("descent", 1, 4), ({"use": "random", "batch": 16}, 64, 32)],
+)
+def test_lanes_fill_the_chunks_unless_the_recipe_says_how_many(toy_images, search, chunk, lanes):
+    recipe = toy_recipe(toy_images, search=search)
+    recipe.pop("engine", None)
+    assert lanes_of(assemble(load_recipe(recipe)), Arm.SEARCH, chunk) == lanes
+    assert lanes_of(assemble(load_recipe(recipe, {"engine.lanes": 3})), Arm.SEARCH, chunk) == 3
+
+
+def test_no_lanes_are_refused(toy_images):
+    with pytest.raises(RecipeError, match="1 or more"):
+        load_recipe(toy_recipe(toy_images), {"engine.lanes": 0})

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from foible.errors import DataError, StoreError
-from foible.files import replacing, write_whole
+from foible.files import replacing, write_new, write_whole
 from foible.images import as_pixels, pixel_digest, png, png_bytes, read_pixels, read_png, rounded
 from foible.records import Verdict, everyone_accepts
 
@@ -26,6 +26,19 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
 def test_a_folder_that_is_not_there_is_an_error_with_the_path(tmp_path):
     with pytest.raises(StoreError, match=r"cannot write '.*gone/note.txt'"):
         write_whole(tmp_path / "gone" / "note.txt", "x")
+
+
+def test_a_new_file_takes_the_place_of_one_left_behind_and_follows_no_link(tmp_path):
+    mine, target = tmp_path / "mine.txt", tmp_path / "image.png"
+    mine.write_bytes(b"mine")
+    target.symlink_to(mine)
+    write_new(target, b"whole")
+    assert (target.read_bytes(), mine.read_bytes()) == (b"whole", b"mine")
+    target.write_bytes(b"ha")
+    write_new(target, b"whole again")
+    assert target.read_bytes() == b"whole again"
+    with pytest.raises(StoreError, match=r"cannot write '.*gone/image.png'"):
+        write_new(tmp_path / "gone" / "image.png", b"x")
 
 
 def test_two_threads_write_the_same_file(tmp_path):

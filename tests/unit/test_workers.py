@@ -7,12 +7,13 @@ import pytest
 import torch
 
 import foible
-from foible.campaign import load_recipe
+from foible.batching import Packing
+from foible.campaign import assemble, load_recipe
 from foible.campaign.dealing import Dealer, folded
 from foible.campaign.events import Ended, Found, Round, Saved, Shard
 from foible.campaign.spec import EngineTable
 from foible.campaign.trust import must_be_equal, wishes
-from foible.campaign.workers import computing_with, threads_of
+from foible.campaign.workers import Job, computing_with, threads_of
 from foible.cli.options import recipe_changes
 from foible.errors import FoibleError, MissingExtra, ModelError, RecipeError
 from foible.records import Outcome
@@ -21,8 +22,8 @@ from foible.testing.toys import toy_recipe
 from foible.types import Arm, Status
 
 
-def dealer(attempts=20, workers=2, lanes=8, saved=None):
-    return Dealer(Shard(Arm.SEARCH, tuple(range(attempts)), saved or {}), workers, lanes)
+def dealer(attempts=20, workers=2, least=2, saved=None):
+    return Dealer(Shard(Arm.SEARCH, tuple(range(attempts)), saved or {}), workers, least)
 
 
 def ended(attempt):
@@ -41,13 +42,26 @@ def test_pieces_get_smaller_towards_the_end_and_leave_nothing_out():
         pieces.append(piece.attempts)
     assert [len(p) for p in pieces] == [5, 4, 3, 2, 2, 2, 2]
     assert sorted(sum(pieces, ())) == list(range(20))
-    assert [len(dealer(10, 2, 32).deal(k).attempts) for k in range(1)] == [5], "few attempts: one piece each"
-    assert len(dealer(2, 8, 32).deal(0).attempts) == 1
+    assert len(dealer(10, 2, 8).deal(0).attempts) == 5, "few attempts: one piece each"
+    assert len(dealer(2, 8, 8).deal(0).attempts) == 1
+
+
+def test_the_last_pieces_fill_a_chunk_and_no_more(toy_images):
+    from foible.campaign.over_ray import _least
+
+    def least(chunk, search, lanes=32):
+        campaign = assemble(load_recipe(toy_recipe(toy_images, search=search, engine={"lanes": lanes})))
+        return _least(Job(campaign, chunk, Packing.FULL, 0.0), Arm.SEARCH)
+
+    genetic = {"use": "genetic", "population": 25, "survivors": 10}
+    assert least(32, genetic) == 3, "15 candidates each"
+    assert least(8, genetic) == 1
+    assert least(64, "descent") == 8, "one candidate each would want 64: a quarter of the lanes will do"
 
 
 def test_what_a_lost_worker_had_not_ended_is_dealt_again_from_where_it_was_saved(tmp_path):
     state = {"search.step": torch.ones(1)}
-    books = dealer(4, 1, 32, saved={1: state})
+    books = dealer(4, 1, 8, saved={1: state})
     assert books.deal("a").saved == {1: state}
     finding = next(iter(write_run(tmp_path / "run", [Story(True, 3)]).findings()))
     found = Found(finding, b"", b"")
@@ -64,7 +78,7 @@ def test_what_a_lost_worker_had_not_ended_is_dealt_again_from_where_it_was_saved
 
 
 def test_attempts_that_kill_their_worker_three_times_are_named():
-    books = dealer(2, 1, 8)
+    books = dealer(2, 1, 2)
     for counted in (True, False, False, True):  # one that has not begun again has lost nothing more
         books.deal(0)
         books.taken_back(0, counted)
@@ -75,7 +89,7 @@ def test_attempts_that_kill_their_worker_three_times_are_named():
 
 
 def test_rounds_of_all_workers_are_one():
-    books = dealer(4, 2, 8)
+    books = dealer(4, 2, 2)
     books.deal("a"), books.deal("b")
     books.heard("a", [round_of(5, 0, 1)])
     (both,) = books.heard("b", [round_of(7, 2)])

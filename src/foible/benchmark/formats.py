@@ -16,20 +16,22 @@ LATEX |= {"{": r"\{", "}": r"\}", "\\": r"\textbackslash{}", "^": r"\textasciici
 
 def text(value: Value) -> str:
     """A value as people read it: "45 of 97, 46.4 % (36.8–56.3 %)"."""
+    figure, about = apart(value)
+    return f"{figure} {about}" if about else figure
+
+
+def apart(value: Value) -> tuple[str, str]:
+    """A value, and how sure it is: "45 of 97, 46.4 %" and "(36.8–56.3 %)"; nothing where that is not known."""
     if value is None:
-        return UNKNOWN
+        return UNKNOWN, ""
     if isinstance(value, Rate):
-        return (
-            f"{value.count:,} of {value.total:,}, {percent(value.share)} ({interval(value)})"
-            if value.total
-            else "0 of 0"
-        )
+        known = f"{value.count:,} of {value.total:,}"
+        return (f"{known}, {percent(value.share)}", f"({interval(value)})") if value.total else (known, "")
     if isinstance(value, Mean):
-        about = f" ({count(value.low)}–{count(value.high)})" if value.low is not None else ""
-        return f"{count(value.value)}{about}"
+        return count(value.value), f"({count(value.low)}–{count(value.high)})" if value.low is not None else ""
     if isinstance(value, str):
-        return value
-    return f"{value:,}" if isinstance(value, int) else decimal(value) if abs(value) < 1 else count(value)
+        return value, ""
+    return f"{value:,}" if isinstance(value, int) else decimal(value) if abs(value) < 1 else count(value), ""
 
 
 def markdown(table: Table) -> str:

@@ -19,8 +19,6 @@ from foible.report.wording import short_name
 from foible.store import Run, open_run
 from foible.zoo import cards
 
-TOP = 3  # confusions named
-
 
 @dataclass(frozen=True)
 class Mean:
@@ -104,36 +102,6 @@ def results_table(found: Sequence[Result]) -> Table:
         "valid of failures judged, label kept of valid ones, failures that count (all three) of viable origins. "
         "Iterations: mean over viable origins with its 95 % interval, unsolved ones counted in full, as published. "
         "Evaluations: median with unsolved origins censored (Kaplan and Meier).",
-    )
-
-
-def weaknesses_table(found: Sequence[Result]) -> Table:
-    """On what each cell fails: its weakest class, and which class is taken for which."""
-    rows: list[tuple[Value, ...]] = []
-    for result in found:
-        if result.run is None:
-            rows.append((result.cell.name, None, None, None))
-            continue
-        summary = summarise(result.run)
-        names = summary.facts.classes
-        tried = [row for row in summary.classes if row.confirmed.share is not None]
-        weakest = max(tried, key=lambda row: row.confirmed.share or 0.0, default=None)
-        top = [f"{names[p.label]} for {names[p.predicted]} ({p.count})" for p in summary.confusions[:TOP]]
-        rows.append(
-            (
-                result.cell.name,
-                weakest.name if weakest else None,
-                weakest.confirmed if weakest else None,
-                ", ".join(top) or None,
-            )
-        )
-    return Table(
-        "weaknesses",
-        "Weaknesses",
-        ("cell", "weakest class", "its confirmed failures", "most frequent confusions"),
-        tuple(rows),
-        "The class with the largest share of confirmed failures among its viable origins; with few origins per class the "
-        "intervals are wide. Confusions: expected class, for what it is taken, how often.",
     )
 
 

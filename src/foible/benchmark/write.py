@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from foible.benchmark.formats import as_csv, latex, markdown, text
+from foible.benchmark.formats import apart, as_csv, latex, markdown
 from foible.benchmark.matrix import Matrix
 from foible.benchmark.rivals import Rivalry, paired_comparisons, rivalries
-from foible.benchmark.tables import Table, generators_table, results, results_table, weaknesses_table
+from foible.benchmark.tables import Table, generators_table, results, results_table
+from foible.benchmark.weaknesses import weaknesses_table
 from foible.files import disk_errors, write_whole
 from foible.report.comparison import Comparison
 from foible.report.page import environment
@@ -32,7 +33,7 @@ def write_tables(matrix: Matrix, folder: Path, problems: dict[str, str] | None =
     files[folder / "tables" / "comparisons.md"] = _comparisons(paired, unpaired)
     page = environment(Path(__file__).parent).get_template("page.html.jinja")
     files[folder / PAGE] = page.render(
-        matrix=matrix, tables=tables, text=text, comparisons=paired, rivalries=unpaired, problems=problems or {}
+        matrix=matrix, tables=tables, apart=apart, comparisons=paired, rivalries=unpaired, problems=problems or {}
     )
     with disk_errors(folder):
         (folder / "tables").mkdir(parents=True, exist_ok=True)

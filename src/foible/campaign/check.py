@@ -20,9 +20,10 @@ from foible.classifiers.adapting.scores import class_order, share_right
 from foible.errors import CheckError
 from foible.faces import Encoder
 from foible.images import worth_a_look
-from foible.types import Arm, Images
+from foible.types import Arm, Images, Latents
 
 PROBES, MADE = 200, 64  # real images looked at, and images made
+HALF = 0.5  # of a few large images made: where so many are recognised, no more are made
 log = logging.getLogger(__name__)
 
 
@@ -133,13 +134,10 @@ def _classifier(campaign: Campaign, images: Images, labels: Tensor) -> list[Line
 
 
 def _generator(campaign: Campaign, images: Images, labels: Tensor) -> Iterator[Line]:
-    generator, name = campaign.generator, f"generator '{campaign.generator.name}'"
-    labels = labels[: worth_a_look(generator.shape, MADE)]
-    latents = generator.sample(labels, campaign.streams.at("check"))
-    if isinstance(generator, Encoder) and from_real_images(campaign):
-        latents = generator.encode(images[: len(labels)].to(campaign.device), labels).cpu()
-    decoded = _decoded(campaign, latents, labels)
-    if tuple(decoded.shape[1:]) != tuple(campaign.domain.shape) or not bool(torch.isfinite(decoded).all()):
+    name = f"generator '{campaign.generator.name}'"
+    latents, decoded = _made(campaign, images, labels)
+    labels = labels[: len(decoded)]
+    if not _sound(campaign, decoded):
         yield Line(
             "wrong",
             "generator",
@@ -156,7 +154,9 @@ def _generator(campaign: Campaign, images: Images, labels: Tensor) -> Iterator[L
             "map its output into [0, 1] inside decode",
         )
     again = slice(0, FEW)  # in another batch the last bits may be others: the same few, twice
-    if not torch.equal(*(_decoded(campaign, latents[again], labels[again]) for _ in range(2))):
+    same = _decoded(campaign, latents[again], labels[again])
+    other = decoded if len(decoded) == len(same) else _decoded(campaign, latents[again], labels[again])
+    if not torch.equal(same, other):
         yield Line(
             "wrong",
             "generator",
@@ -173,6 +173,26 @@ def _generator(campaign: Campaign, images: Images, labels: Tensor) -> Iterator[L
         )
     else:
         yield Line("ok", "origins", f"the classifier recognises {accepted:.0%} of {len(labels)} images made by {name}")
+
+
+def _made(campaign: Campaign, images: Images, labels: Tensor) -> tuple[Latents, Images]:
+    """Latents and what is made of them: many small images at once, or a few large ones until half are recognised."""
+    generator, most = campaign.generator, worth_a_look(campaign.generator.shape, MADE)
+    labels = labels[:most]
+    latents = generator.sample(labels, campaign.streams.at("check"))
+    made: list[Images] = []
+    for rows in torch.arange(len(labels)).split(MADE if most == MADE else FEW):
+        if isinstance(generator, Encoder) and from_real_images(campaign):
+            latents[rows] = generator.encode(images[rows].to(campaign.device), labels[rows]).cpu()
+        made.append(_decoded(campaign, latents[rows], labels[rows]))
+        if not _sound(campaign, made[-1]) or share_right(_classified(campaign, made[-1]), labels[rows]) >= HALF:
+            break
+    decoded = torch.cat(made)
+    return latents[: len(decoded)], decoded
+
+
+def _sound(campaign: Campaign, images: Images) -> bool:
+    return tuple(images.shape[1:]) == tuple(campaign.domain.shape) and bool(torch.isfinite(images).all())
 
 
 def _probe_index(campaign: Campaign) -> Tensor:

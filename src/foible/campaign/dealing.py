@@ -26,13 +26,13 @@ class Dealer:
     Args:
         shard: all attempts.
         workers: how many there are.
-        lanes: attempts that a worker searches side by side: much smaller pieces would leave its batches empty.
+        least: attempts in a piece, but where there are fewer for everyone; smaller ones would leave batches empty.
     """
 
-    def __init__(self, shard: Shard, workers: int, lanes: int) -> None:
+    def __init__(self, shard: Shard, workers: int, least: int) -> None:
         self.shard, self.workers = shard, workers
         self.todo = list(shard.attempts)
-        self.least = max(1, min(lanes // 4, -(-len(self.todo) // workers)))
+        self.least = max(1, min(least, -(-len(self.todo) // workers)))
         self.saved = dict(shard.saved)
         self.under_way: dict[Hashable, list[int]] = {}
         self.rounds: dict[Hashable, Round] = {}

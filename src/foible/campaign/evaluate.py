@@ -15,14 +15,14 @@ from foible.batching import Chunks, Packing
 from foible.campaign.assemble import Campaign
 from foible.campaign.steer import turned_back, worsened
 from foible.errors import ModelError, RecipeError
-from foible.faces import Encoder, Guided, Guides, Inspectable, Notes
+from foible.faces import Encoder, Guided, Guides, Inspectable, Mixes, Notes
 from foible.images import rounded
 from foible.protocols import Lanes
 from foible.types import TESTED, Arm, Evaluation, Feedback, Images, Latents, Proposal, Starts, State, Want
 
 BACKWARD = {Want.GRADIENTS, Want.GUIDE}
 FEW = 4  # confirmations come a few at a time: where chunks are always full, a small one wastes little on padding
-MANY = 16  # elsewhere, and for a search that follows gradients and brings them by the dozen
+MANY = 16  # for a search that follows gradients and brings them by the dozen; where the number of rows is free, a chunk
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,10 @@ class Evaluator:
         self.campaign = campaign
         search = campaign.searches[arm]
         self.follows = search.follows if isinstance(search, Guided) else ()
+        self.mixes = search.mixes if isinstance(search, Mixes) else ()
         self.chunks = Chunks(chunk, packing)
-        many = bool(self.follows) or packing is Packing.GRAINS
-        self.few = Chunks(min(MANY if many else FEW, chunk), packing)
+        few = chunk if packing is Packing.GRAINS else min(MANY if self.follows else FEW, chunk)
+        self.few = Chunks(few, packing)
         shown = dict.fromkeys((TESTED, *campaign.oracle.reads))
         self.shown = tuple(role for role in shown if not campaign.roles[role].free)
         scored = tuple(dict.fromkeys((*campaign.oracle.reads, *campaign.objective.reads)))
@@ -138,7 +139,8 @@ class Evaluator:
         if want not in BACKWARD:
             return forward
         read = [role for name, role in paid.items() if name in self.campaign.objective.reads and role.lends]
-        return forward + 2 * len(self.follows) * sum(role.cost for role in read)
+        passes = 1 if self.mixes else len(self.follows)
+        return forward + 2 * passes * sum(role.cost for role in read)
 
     def _rows(self, want: Want, proposal: Proposal, starts: Starts, memory: State, shared: State) -> State:
         def evaluate(latents: Tensor, lanes: Tensor, which: Tensor, aims: Tensor) -> State:
@@ -214,9 +216,13 @@ class Evaluator:
     def _gradients(self, scores: Tensor, latents: Tensor) -> Tensor:
         """(N, columns, *latent): one backward pass per column followed serves the whole chunk, rows being independent."""
         gradients = torch.zeros(len(latents), scores.shape[1], *latents.shape[1:], device=latents.device)
-        for column in self.follows:
-            last = column == self.follows[-1]
-            (slope,) = torch.autograd.grad(scores[:, column].sum(), latents, retain_graph=not last, allow_unused=True)
+        heights = {column: scores[:, column].sum() for column in self.follows}
+        if self.mixes:
+            weighted = zip(self.mixes, heights.values(), strict=True)
+            heights = {self.follows[0]: torch.stack([weight * height for weight, height in weighted]).sum()}
+        for column, height in heights.items():
+            last = column == list(heights)[-1]
+            (slope,) = torch.autograd.grad(height, latents, retain_graph=not last, allow_unused=True)
             if slope is not None:
                 gradients[:, column] = slope
         return gradients

@@ -21,11 +21,13 @@ from foible.campaign.assemble import Campaign, Given, assemble
 from foible.campaign.dealing import Dealer, folded
 from foible.campaign.engine import OutOfTime
 from foible.campaign.events import Event, Shard
+from foible.campaign.rehearse import candidates_per_round, lanes_of
 from foible.campaign.spec import EngineTable, Recipe
 from foible.campaign.trust import must_be_equal
 from foible.campaign.workers import Job, Serial
 from foible.errors import FoibleError, MissingExtra, ModelError, RecipeError
 from foible.store.manifest import versions
+from foible.types import Arm
 
 TELL_SECONDS = 0.2  # between two messages of a worker
 PATIENCE = 600.0  # seconds until somebody must have begun: a cluster may have to start machines first
@@ -122,7 +124,7 @@ class RayWorkers:
 
     def run(self, job: Job, shard: Shard) -> Iterator[list[Event]]:
         """Deal the attempts out and pass on what is heard, until every attempt has ended."""
-        dealer = Dealer(shard, len(self.hands), job.campaign.recipe.engine.lanes)
+        dealer = Dealer(shard, len(self.hands), _least(job, shard.arm))
         call = (*self._ordered(job), [self.ray.put(dict(shard.shared))])
         streams: dict[Any, int] = {}
         late = False
@@ -218,6 +220,12 @@ class RayWorkers:
         return max(1, cores // self.threads)
 
 
+def _least(job: Job, arm: Arm) -> int:
+    """The attempts that fill a chunk: whoever gets the last ones should not be long at it, nor compute for padding."""
+    filling = -(-job.chunk // candidates_per_round(job.campaign, arm))
+    return min(filling, lanes_of(job.campaign, arm, job.chunk) // 4)
+
+
 def _order(job: Job) -> Order:
     campaign: Campaign = job.campaign
     return Order(
@@ -234,6 +242,9 @@ def _order(job: Job) -> Order:
 
 def _ray() -> Any:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported to anybody
+    os.environ.setdefault(
+        "RAY_worker_niceness", "0"
+    )  # Ray's 15 would leave workers what every other program leaves over
     try:
         import ray
         import ray.exceptions

@@ -19,7 +19,7 @@ from torch import Tensor
 from foible.batching import CHUNKS, GRAIN, Packing, fastest_chunk
 from foible.campaign.assemble import Campaign
 from foible.campaign.evaluate import Evaluator
-from foible.campaign.rehearse import candidates_per_round
+from foible.campaign.rehearse import candidates_per_round, lanes_of
 from foible.faces import Batched
 from foible.files import write_whole
 from foible.protocols import Lanes
@@ -106,12 +106,12 @@ def _machine_key(campaign: Campaign) -> str:
 
 
 def _measured(campaign: Campaign) -> Batches:
-    wanted, lanes = campaign.recipe.engine.chunk, campaign.recipe.engine.lanes
+    wanted = campaign.recipe.engine.chunk
     packing = needed_packing(campaign, wanted if isinstance(wanted, int) else CHUNKS[0])
     if isinstance(wanted, int):
         return Batches(wanted, packing)
     rows = Rehearsal(campaign, max(CHUNKS))
-    candidates = candidates_per_round(campaign, Arm.SEARCH)
+    candidates, lanes = candidates_per_round(campaign, Arm.SEARCH), lanes_of(campaign, Arm.SEARCH, max(CHUNKS) // 4)
     rounds = [candidates * max(1, lanes // part) for part in (1, 1, 1, 2, 4, 8, 16, lanes)]
     most = max(CHUNKS[0], *(size for size in CHUNKS if size <= 2 * max(rounds)))
     sizes = [size for size in CHUNKS if size <= most]

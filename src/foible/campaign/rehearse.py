@@ -9,6 +9,8 @@ from foible.faces import Populous
 from foible.protocols import Lanes
 from foible.types import Arm, Feedback, Proposal, Starts
 
+LANES, FEW_LANES = 32, 4  # origins side by side where the recipe leaves it open: the fewest, and for images one by one
+
 
 def first_proposal(campaign: Campaign, arm: Arm) -> Proposal:
     """What one search asks for at first."""
@@ -30,6 +32,20 @@ def candidates_per_round(campaign: Campaign, arm: Arm) -> int:
         torch.ones(count, columns, *campaign.generator.space.shape),
     )
     return len(search.ask(search.tell(state, lanes, first, feedback), lanes).lanes)
+
+
+def lanes_of(campaign: Campaign, arm: Arm, chunk: int) -> int:
+    """How many origins are searched side by side: what the recipe says, or enough for two chunks in most rounds.
+
+    A search that asks for one candidate at a time wants many beside it. Where images go through the networks one by one,
+    more lanes would only make the first finding late.
+    """
+    wanted = campaign.recipe.engine.lanes
+    if isinstance(wanted, int):
+        return wanted
+    if chunk == 1:
+        return FEW_LANES
+    return max(LANES, 2 * chunk // candidates_per_round(campaign, arm))
 
 
 def _one_lane(campaign: Campaign, arm: Arm) -> Lanes:

@@ -68,7 +68,10 @@ class NarrowTable(Strict):
 class EngineTable(Strict):
     """How the machine is used; changes no result beyond what docs/concepts.md says of chunks."""
 
-    lanes: int = Field(32, ge=1, description="starting images searched side by side")
+    lanes: int | Literal["auto"] = Field(
+        "auto",
+        description="starting images searched side by side; auto: enough to fill the passes through the networks",
+    )
     chunk: int | Literal["auto"] = Field("auto", description="images per pass through the networks; auto: measured")
     device: str = Field("cpu", description="where the networks run: cpu, cuda, cuda:1, mps")
     checkpoint_seconds: float = Field(10.0, gt=0, description="between two savings of unfinished searches")
@@ -82,6 +85,13 @@ class EngineTable(Strict):
     gpus: float | None = Field(
         None, ge=0, description="what a worker takes of a GPU, such as 0.25; left out: a whole one where device is cuda"
     )
+
+    @field_validator("lanes")
+    @classmethod
+    def _at_least_one(cls, lanes: int | Literal["auto"]) -> int | Literal["auto"]:
+        if isinstance(lanes, int) and lanes < 1:
+            raise ValueError("a number of starting images searched side by side is 1 or more")
+        return lanes
 
     @field_validator("workers")
     @classmethod

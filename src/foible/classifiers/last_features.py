@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from threading import local
 from typing import NamedTuple
 
-import torch
 from torch import Tensor, nn
 
 from foible.classifiers.adapted import AdaptedClassifier
@@ -30,14 +30,15 @@ class LastFeatures:
         if not linear:
             raise ModelError(f"classifier '{classifier.name}' has no linear layer", "pick one that ends in nn.Linear")
         self.classifier, self.name, self.size = classifier, classifier.name, linear[-1].in_features
-        self._seen = torch.empty(0)
+        self._passing = local()  # several threads may look through one network
         linear[-1].register_forward_pre_hook(self._keep)
 
     def _keep(self, _: nn.Module, inputs: tuple[Tensor, ...]) -> None:
-        self._seen = inputs[0]
+        self._passing.seen = inputs[0]
 
     def __call__(self, images: Images) -> Seen:
         """Logits and features in one pass."""
         logits = self.classifier(images)
-        seen, self._seen = self._seen.flatten(1), torch.empty(0)
+        seen: Tensor = self._passing.seen.flatten(1)
+        del self._passing.seen
         return Seen(logits, seen)

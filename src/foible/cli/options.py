@@ -33,6 +33,13 @@ ClassifierOption = Annotated[
         show_default=False,
     ),
 ]
+DomainOption = Annotated[
+    str, typer.Option("--domain", help="What models are for: a domain's name, TOML file or folder of images.")
+]
+ZooGenerator = Annotated[
+    str | None,
+    typer.Option("--generator", help="Where images come from [default: the zoo's for the domain].", show_default=False),
+]
 Data = Annotated[
     str | None, typer.Option(help="Real images: class-per-folder tree, npz file, or 'sample'.", show_default=False)
 ]

@@ -8,7 +8,19 @@ from typing import Annotated, Any
 import typer
 
 from foible.cli.model_options import about_models
-from foible.cli.options import Attempts, Data, FailIf, Origins, Out, Quiet, Seed, Set, recipe_changes
+from foible.cli.options import (
+    Attempts,
+    Data,
+    DomainOption,
+    FailIf,
+    Origins,
+    Out,
+    Quiet,
+    Seed,
+    Set,
+    ZooGenerator,
+    recipe_changes,
+)
 from foible.cli.run import run_recipe
 from foible.cli.terminal import tell
 from foible.errors import RecipeError
@@ -24,10 +36,8 @@ def test(
         ),
     ],
     *,
-    domain: Annotated[str, typer.Option(help="What it is for: a domain's name, TOML file or folder of images.")],
-    generator: Annotated[
-        str | None, typer.Option(help="Where images come from [default: the zoo's for the domain].", show_default=False)
-    ] = None,
+    domain: DomainOption,
+    generator: ZooGenerator = None,
     data: Data = None,
     settings: dict[str, Any],
     attempts: Attempts = None,

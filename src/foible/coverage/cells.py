@@ -63,7 +63,8 @@ class Cells(Criterion):
         """Share of the cells that count which have been hit."""
         counted = self.counted()
         done = self.covered(self.state if state is None else state) & counted
-        return float(done.sum() / counted.sum()) if counted.any() else float("nan")
+        counts = int(counted.count_nonzero())
+        return int(done.count_nonzero()) / counts if counts else float("nan")
 
     def per_layer(self, state: State | None = None) -> Tensor:
         """The same of each layer."""
@@ -103,8 +104,7 @@ class SparseCells(Cells):
         """How many new cells each input hits."""
         known = state["covered"].clone()
         known[-1] = True
-        if not self.counted().all():
-            known[:-1] |= ~self.counted()
+        known[:-1] |= ~self.counted()
         return newly_hit(notes["cells"], known, alone)
 
     def reached(self, aiming: Aiming) -> Tensor:
@@ -189,15 +189,17 @@ def newly_hit(cells: Tensor, known: Tensor, alone: bool) -> Tensor:
 
     One row after the other unless `alone`: a cell counts for the first row that hits it. No cell comes twice in a row.
     """
-    new = ~known[cells]
-    if alone:
-        return new.sum(1)
-    # numpy keeps the last of several values assigned to one place: backwards, that is the first row
-    numbers = cells.numpy()
-    row = np.broadcast_to(np.arange(len(numbers), dtype=np.int32)[:, None], numbers.shape)
-    owner = np.empty(len(known), dtype=np.int32)
-    owner[numbers[::-1].ravel()] = row[::-1].ravel()
-    return (new & torch.from_numpy(owner[numbers] == row)).sum(1)
+    entries, count = in_memory_order(cells), len(cells)
+    by_column = cells.stride(0) == 1
+    new = ~known[entries]
+    if not alone:
+        # numpy keeps the last of several values assigned to one place: backwards, that is the first row
+        numbers, row = entries.numpy(), np.arange(count, dtype=np.min_scalar_type(count))
+        rows = np.tile(row, len(numbers) // max(count, 1)) if by_column else row.repeat(cells.shape[1])
+        owner = np.empty(len(known), dtype=row.dtype)
+        owner[numbers[::-1]] = rows[::-1]
+        new &= torch.from_numpy(owner[numbers] == rows)
+    return new.view(cells.shape[1], count).sum(0) if by_column else new.view(cells.shape).sum(1)
 
 
 def in_memory_order(table: Tensor) -> Tensor:

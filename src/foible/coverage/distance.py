@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from foible.coverage.likelihood import cholesky
-from foible.coverage.moments import of_rows
+from foible.coverage.moments import Moments, of_rows
 from foible.coverage.surprise import Surprise, by_class, scattered
 from foible.errors import DataError
 
@@ -109,7 +109,11 @@ class MDSA(Surprise):
     name, title = "mdsa", "Mahalanobis-distance surprise coverage"
 
     def fit(self, traces: Tensor, classes: Tensor) -> None:
-        """Mean and whitening matrix of each class, from all profiled inputs and not only from the traces kept."""
+        """Mean and whitening matrix of each class.
+
+        From all profiled inputs where only some are kept as traces. Where all are, from the traces given: those set apart to
+        find the bounds must be new to the covariance, since to what made it a singular one gives small distances alone.
+        """
         if self.compat == "dnn-tip":
             whole = of_rows(traces, joint=True)
             inverse = torch.linalg.pinv(whole.scatter / whole.total, hermitian=True)
@@ -122,14 +126,16 @@ class MDSA(Surprise):
                 f"coverage '{self.name}': the profile has no covariances of classes",
                 "trace a narrower layer, or say how many classes there are",
             )
+        sampled = int(moments.total.sum()) > len(self.profile.traces)
         self.means, self.whiten = {}, {}
-        for label in classes.unique().tolist():
-            covariance = moments.scatter[label] / moments.total[label]
+        for label, rows in by_class(classes):
+            mine = Moments(*(part[label] for part in moments)) if sampled else of_rows(traces[rows], joint=True)
+            covariance = mine.scatter / mine.total
             diagonal = covariance.diagonal().mean().clamp_min(1e-300) * RIDGE
             factor = cholesky(covariance + diagonal * torch.eye(len(covariance), dtype=torch.float64))
             eye = torch.eye(len(covariance), dtype=torch.float64)
             self.whiten[label] = torch.linalg.solve_triangular(factor, eye, upper=False).T
-            self.means[label] = moments.mean[label]
+            self.means[label] = mine.mean
 
     def score(self, traces: Tensor, classes: Tensor) -> Tensor:
         """The distance, or for dnn-tip its square."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -62,8 +63,22 @@ def two_models(
         return {"use": name, **(settings if is_own_model(name, settings) else {})}
 
     first = {"use": a, **settings}
-    others = tuple(table(name) for name in more)
-    return Models(first, {**first, "variant": variant} if b is None else table(b), others)
+    tables = [first, {**first, "variant": variant} if b is None else table(b), *map(table, more)]
+    apart = _told_apart([str(each["use"]) for each in tables])
+    named = [{**each, "name": name} if name else each for each, name in zip(tables, apart, strict=True)]
+    return Models(named[0], named[1], tuple(named[2:]))
+
+
+def _told_apart(references: Sequence[str]) -> list[str | None]:
+    """What to call model files that would share a name: model.pt and model.onnx, or v1/model.pt and v2/model.pt."""
+    stems = Counter(Path(r).stem for r in set(references))
+    files = Counter(Path(r).name for r in set(references))
+    return [
+        (r if files[Path(r).name] > 1 else Path(r).name)
+        if stems[Path(r).stem] > 1 and Path(r).suffix and is_own_model(r, {})
+        else None
+        for r in references
+    ]
 
 
 def diff_recipe(models: Models, domain: str, generator: str, changes: Mapping[str, Any]) -> Recipe:

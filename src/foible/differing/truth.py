@@ -44,7 +44,7 @@ def expected_classes(
 def judged_classes(judge: Judge, images: Images) -> Tensor:
     """The class (N,) that the judge sees in images that it accepts and is sure of, -1 elsewhere."""
     parts = [torch.empty(0, dtype=torch.long)]
-    for some in images.split(TOGETHER):
+    for some in images.split(TOGETHER) if len(images) else ():  # nothing would be split into one batch of nothing
         said = judge.judgement(some)
         parts.append(torch.where(said.valid & said.kept, said.label, UNKNOWN))
     return torch.cat(parts)

@@ -59,17 +59,26 @@ def submitted(path: Path, domain: Domain, damaged: list[str] | None = None) -> I
 
 def in_batches(parts: Iterable[Submitted], size: int) -> Iterator[Submitted]:
     """Files joined and arrays cut into batches of one size; the last may be smaller."""
-    names: list[str] = []
-    images, expected = torch.empty(0), list[int | None]()
+    waiting, count = list[Submitted](), 0
     for part in parts:
-        names += part.names
-        expected += part.expected
-        images = torch.cat([images, part.images]) if len(images) else part.images
-        while len(names) >= size:
-            yield Submitted(tuple(names[:size]), images[:size], tuple(expected[:size]))
-            names, images, expected = names[size:], images[size:], expected[size:]
-    if names:
-        yield Submitted(tuple(names), images, tuple(expected))
+        waiting, count = [*waiting, part], count + len(part.names)
+        if count >= size:
+            whole = _joined(waiting)
+            full = count - count % size
+            yield from (_cut(whole, start, start + size) for start in range(0, full, size))
+            waiting, count = [_cut(whole, full, count)], count - full
+    if count:
+        yield _joined(waiting)
+
+
+def _joined(parts: list[Submitted]) -> Submitted:
+    names = tuple(name for part in parts for name in part.names)
+    expected = tuple(label for part in parts for label in part.expected)
+    return Submitted(names, torch.cat([part.images for part in parts]), expected)
+
+
+def _cut(whole: Submitted, start: int, end: int) -> Submitted:
+    return Submitted(whole.names[start:end], whole.images[start:end], whole.expected[start:end])
 
 
 def _file(path: Path, name: str, domain: Domain, expected: int | None) -> Submitted:

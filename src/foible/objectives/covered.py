@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from foible.objectives.covering import Covering
 
 T = TypeVar("T")
-PART = 250  # images profiled at a time
+PART = 64  # images profiled at a time: with more, the maps of a deep network no longer fit in the cache
 LEFT = 32  # aims that a search remembers it is through with
 
 
@@ -39,7 +39,7 @@ def start_books(plan: Covering, setting: Setting) -> State:
     for role in plan.looked_at:
         watched = setting.roles[role].classifier
         assert isinstance(watched, Watched)
-        profile = _profile(watched, setting, plan.profiled)
+        profile = profile_of(watched, setting, plan.profiled)
         criterion = made(plan, profile)
         mine = {f"profile.{name}": value for name, value in as_tensors(profile).items()}
         mine |= {f"covered.{name}": value for name, value in criterion.empty().items()}
@@ -53,7 +53,8 @@ def start_books(plan: Covering, setting: Setting) -> State:
     return shared
 
 
-def _profile(watched: Watched, setting: Setting, count: int) -> Profile:
+def profile_of(watched: Watched, setting: Setting, count: int) -> Profile:
+    """What the units of a classifier do on some of the real images, spread evenly over all of them."""
     total = len(setting.data.labels)
     if not total:
         raise DataError("there are no real images to profile the classifiers on", "name some with --data")

@@ -6,7 +6,9 @@
     archive                     memory of a search: the last `room` disagreements
 
 Two vectors of probabilities with the same largest entry are less than 1 apart, so every disagreement ranks above every
-agreement.
+agreement. Among agreements distance alone is a poor guide: nearly identical classifiers are nowhere far apart, and disagree
+where one of them is about to change its mind. So agreements rank by both (`nearness`). Novelty counts up to `enough`: whatever
+is far from all finds is new, and being still farther from them brings no disagreement.
 
 The archive holds images as they would be stored, in bytes, looked at in `look` (channels, height, width): where that is the
 images' own shape nothing is lost, otherwise they are averaged to it. The distance to all of it is exact and costs one
@@ -15,8 +17,8 @@ matrix product (`metrics/nearest.py`). When more than `room` disagreements are f
 
 Differs from the original in: the exact nearest neighbour, where the original clusters the archive anew in every
 generation; one image for classifiers and archive; an empty archive is as far as anything can be, where the original takes
-100 real images; distance of pixels rather than of their angles, which ink and brightness drive (`metric = "cosine"` is
-the published one).
+100 real images; distance of pixels rather than of their angles, which ink and brightness drive; `nearness` and `enough`
+(`metric = "cosine"`, `boundary = false` and `enough = 1` are the published ones).
 """
 
 from __future__ import annotations
@@ -50,12 +52,16 @@ class Divergence:
         room: disagreements that a search remembers.
         look: channels, height and width in which images are compared.
         metric: "euclidean" (root mean square of the pixels' differences) or "cosine".
+        enough: the distance beyond which everything is equally new; 1 is the published setting.
+        boundary: whether agreements also rank by how near either classifier is to another answer.
         rivals: the roles of the others; of several the one farthest apart from the tested classifier counts.
     """
 
     room: int = 1000
     look: tuple[int, int, int] = (1, 28, 28)
     metric: Metric = "euclidean"
+    enough: float = 0.1
+    boundary: bool = True
     rivals: tuple[str, ...] = (RIVAL,)
 
     names: ClassVar[tuple[str, ...]] = ("divergence", "novelty")
@@ -69,6 +75,8 @@ class Divergence:
             )
         if self.metric not in METRICS:
             raise RecipeError(f"objective divergence: metric '{self.metric}'", did_you_mean(self.metric, METRICS))
+        if not 0 < self.enough <= FARTHEST:
+            raise RecipeError(f"objective divergence: enough {self.enough} must be above 0 and at most {FARTHEST:.0f}")
         object.__setattr__(self, "rivals", named_rivals("objective divergence", self.rivals))
 
     @property
@@ -79,7 +87,8 @@ class Divergence:
     def __call__(self, evaluation: Evaluation) -> Tensor:
         """Columns (N, 2)."""
         tested = evaluation.outputs[TESTED]
-        apart = torch.stack([divergence(tested, evaluation.outputs[r]) for r in self.rivals]).amax(0)
+        how = nearness if self.boundary else divergence
+        apart = torch.stack([how(tested, evaluation.outputs[r]) for r in self.rivals]).amax(0)
         columns = torch.stack([apart, self._novelty(evaluation).to(apart)], 1)
         return columns.neg().mul(GRID).round().div(GRID).float()
 
@@ -109,15 +118,15 @@ class Divergence:
         return {"archive": archive, "found": found}
 
     def _novelty(self, evaluation: Evaluation) -> Tensor:
-        """Distance (N,) to the nearest image in the archive of a candidate's lane."""
+        """Distance (N,) to the nearest image in the archive of a candidate's lane, at most `enough`."""
         seen = looked_at(evaluation.images, self.look)
-        new = torch.full((len(seen),), FARTHEST, device=seen.device)
+        new = torch.full((len(seen),), float(self.enough), device=seen.device)
         for lane in evaluation.lanes.unique().tolist():
             count = min(int(evaluation.memory["found"][lane]), self.room)
             if count:
                 rows = (evaluation.lanes == lane).nonzero()[:, 0]
                 archive = evaluation.memory["archive"][lane, :count].to(seen.device)
-                new[rows] = distances(seen[rows], archive, self.metric)
+                new[rows] = distances(seen[rows], archive, self.metric).clamp_max(self.enough)
         return new
 
 
@@ -126,6 +135,17 @@ def divergence(first: Tensor, second: Tensor) -> Tensor:
     apart = torch.linalg.vector_norm(first.double().softmax(1) - second.double().softmax(1), dim=1)
     total: Tensor = apart + (first.argmax(1) != second.argmax(1))
     return total
+
+
+def nearness(first: Tensor, second: Tensor) -> Tensor:
+    """As `divergence` (N,), but agreements are at most 1: the mean of their distance and of how near another answer is.
+
+    With m the smaller of both gaps between the two largest scores, another answer is 1 / (1 + m) near.
+    """
+    tops = [scores.double().topk(2, dim=1).values for scores in (first, second)]
+    gap = torch.minimum(*(top[:, 0] - top[:, 1] for top in tops))
+    apart = divergence(first, second)
+    return torch.where(first.argmax(1) == second.argmax(1), (apart + 1 / (1 + gap)) / 2, apart)
 
 
 def looked_at(images: Images, look: tuple[int, int, int]) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,8 +88,12 @@ def render_page(run: Run, summary: Summary | None = None) -> str:
     )
 
 
+@cache
 def environment(*folders: Path) -> Environment:
-    """Templates of the report and of other rooms that share its look; everything from users is escaped."""
+    """Templates of the report and of other rooms that share its look; everything from users is escaped.
+
+    The same one every time: reading a template takes longer than filling it in, and a benchmark writes a page per cell.
+    """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     made = Environment(

@@ -62,7 +62,7 @@ class Descent:
     steady: bool = True
     variations: int = 2
     steps: int = 40
-    shrinks: int = 4
+    shrinks: int = 6
     keep: float = 0.75
     overshoot: float = 0.3
     reach: float = FIRST

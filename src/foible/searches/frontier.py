@@ -48,7 +48,7 @@ class Frontier:
     """
 
     steps: int = 40
-    looks: int = 5
+    looks: int = 12
     hops: int = 8
     stride: float = 0.3
     reach: float = 0.1

@@ -5,7 +5,8 @@
     lambda2       `weight` of the second
 
 1. Each gradient is normalised by itself, d = -(g1 / |g1| + lambda2 g2 / |g2|): otherwise lambda2 would mean something else
-   for every objective, and nothing else for two of them would be comparable. `normalise = "sum"` is the published way, g1 + lambda2 g2.
+   for every objective, and nothing else for two of them would be comparable. `normalise = "sum"` is the published way, g1 + lambda2 g2:
+   one gradient, and one backward pass to pay for.
 2. A constraint (light, a patch) takes its part of d.
 3. A step of `step` radii along d, then back into the ball and into the bounds: so every candidate is one that could be kept.
 
@@ -65,6 +66,11 @@ class Joint:
         """The first column, and the second where it has weight."""
         return (0, 1) if self.weight else (0,)
 
+    @property
+    def mixes(self) -> tuple[float, ...]:
+        """As published, one gradient of the weighted sum."""
+        return (1.0, self.weight) if self.weight and self.normalise == "sum" else ()
+
     def begin(self, lanes: Lanes) -> State:
         """At the origin, or somewhere near it."""
         refuse_flat(self.constraint, lanes.space.shape)
@@ -100,10 +106,9 @@ class Joint:
         first = gradients[:, 0]
         if not self.weight:
             return -unit(first)
-        second = gradients[:, 1]
         if self.normalise == "sum":
-            return -unit(first + self.weight * second)
-        return -(unit(first) + self.weight * unit(second))
+            return -unit(first)  # that of the weighted sum
+        return -(unit(first) + self.weight * unit(gradients[:, 1]))
 
     def _radius(self, lanes: Lanes) -> float:
         return radius_of(lanes.space, self.norm, self.radius)

@@ -4,17 +4,21 @@ Deb, Pratap, Agarwal and Meyarivan (2002); the ranking is in `pareto.py`, crosso
 
 1. The first generation are the K origins of a lane, each with its own label.
 2. Binary tournaments (lower front, then more room) choose parents; simulated binary crossover and polynomial mutation
-   make as many children as there are parents. A child keeps the origin, and so the label, of the parent it is closer to.
+   make as many children as there are parents, each with the origin, and so the label, of its first parent.
+   Of the better half, whoever has a neighbour of the same label about which the classifiers say something else gets a child
+   halfway to it instead (`across.py`): generation by generation the two close in on the boundary between them.
 3. Parents and children are ranked together, and the best half lives on.
 
 Novelty gets old: a parent was measured against what had been found by then. Where the objective notes what it has seen
 (`divergence`), each generation's finds are compared with everyone: a parent, or a sibling, near a new find is as new as
 their distance says. Nobody is compared with itself, although it was found. Whoever is closer than `least` to a find comes
-last: a find would otherwise breed copies of itself, each of them a disagreement and none of them news.
+last: a find would otherwise breed copies of itself, each of them a disagreement and none of them news. Where answers are noted,
+the best of every pair of answers (A's, B's) live on in turn (`niches`).
 
 Differs from the published settings (`compat`): origins and bounds are those of the generator's own distribution instead
 of a box from -1 to 1; mutation reaches every child (once per latent on average) instead of every hundredth coordinate
-of every tenth child; novelty is kept up to date, and copies come last; a child equal to its parent is mutated instead of drawn again.
+of every tenth child; children halfway across boundaries; niches; novelty is kept up to date, and copies come last. In both, a
+child equal to its parent is mutated instead of drawn again.
 """
 
 from __future__ import annotations
@@ -28,8 +32,9 @@ import torch
 from torch import Tensor
 
 from foible.errors import RecipeError, did_you_mean
-from foible.objectives.divergence import PAIR, SEEN, distances
+from foible.objectives.divergence import FARTHEST, PAIR, SEEN, distances
 from foible.protocols import Lanes
+from foible.searches.across import across
 from foible.searches.pareto import crowding, fronts, in_turn, order, survivors, winners
 from foible.searches.variation import crossed, mutated
 from foible.seeding import uniform
@@ -48,6 +53,7 @@ class NSGA2:
         population: origins, and members of every generation; even.
         crossover: share of pairs that exchange coordinates, each coordinate with probability 1/2.
         mutation: coordinates of a child that move, on average.
+        halving: share of the members, the best first, that get a child halfway to the other side of a boundary.
         eta_crossover: the larger, the closer children stay to their parents.
         eta_mutation: the larger, the smaller mutations are.
         columns: of the objective, how many to minimise; the others are ignored.
@@ -61,13 +67,14 @@ class NSGA2:
     population: int = 100
     crossover: float = 0.9
     mutation: float = 1.0
+    halving: float = 0.5
     eta_crossover: float = 15.0
     eta_mutation: float = 20.0
     columns: int = 2
     look: tuple[int, int, int] = (1, 28, 28)
     least: float = 0.05
     goals: str = "both"
-    niches: bool = False
+    niches: bool = True
     compat: bool = False
 
     def __post_init__(self) -> None:
@@ -80,8 +87,10 @@ class NSGA2:
             raise RecipeError(f"nsga2: goals '{self.goals}'", did_you_mean(self.goals, GOALS))
         if self.goals == GOALS[1]:
             object.__setattr__(self, "columns", 1)
-        if not 0 <= self.least < 1:
-            raise RecipeError(f"nsga2: least {self.least} must be at least 0 and below 1")
+        if not 0 <= self.least < 1 or not 0 <= self.halving <= 1:
+            raise RecipeError(
+                f"nsga2: least {self.least} must be at least 0 and below 1, halving {self.halving} lie in [0, 1]"
+            )
         if not 0 <= self.crossover <= 1 or self.mutation < 0 or min(self.eta_crossover, self.eta_mutation) < 0:
             raise RecipeError(
                 f"nsga2: crossover {self.crossover} must lie in [0, 1]; mutation {self.mutation}, eta_crossover "
@@ -96,6 +105,10 @@ class NSGA2:
     def suggests(self, others: Sequence[str]) -> Mapping[str, Any]:  # noqa: ARG002
         """Every disagreement of a search that goes on until its budget is spent."""
         objective = {"use": "divergence", "look": list(self.look), "metric": self._metric}
+        if self.compat:
+            objective |= {"boundary": False, "enough": FARTHEST}
+        if self.goals == GOALS[2]:  # with nothing else to rank by, farther is better
+            objective |= {"enough": FARTHEST}
         return {
             "objective": objective,
             "oracle": "disagree",
@@ -120,6 +133,7 @@ class NSGA2:
             "scores": torch.full((count, size, self.columns), torch.nan),
             "seen": torch.zeros(count, size, prod(self.look), dtype=torch.uint8),
             "pairs": torch.full((count, size), -1),
+            "found": torch.zeros(count, size, dtype=torch.bool),
             "children": children,
             "children.origins": which,
             "round": rounds,
@@ -147,6 +161,7 @@ class NSGA2:
             "scores": torch.cat([state["scores"], born], 1),
             "seen": torch.cat([state["seen"], seen], 1),
             "pairs": torch.cat([state["pairs"], pairs], 1),
+            "found": torch.cat([state["found"], feedback.failed.view(shape)], 1),
         }
         if SEEN in feedback.notes and not self.compat and self.columns > NOVELTY:
             everyone["scores"] = self._up_to_date(everyone, feedback.failed.view(shape))
@@ -158,7 +173,7 @@ class NSGA2:
 
     def _best(self, ranked: Tensor, pairs: Tensor) -> Tensor:
         """Positions (L, population) of those that live on."""
-        if not self.niches:
+        if self.compat or not self.niches:
             return survivors(ranked, self.population)
         front = fronts(ranked)
         worst = ~ranked.isfinite().all(2)
@@ -206,12 +221,19 @@ class NSGA2:
             low,
             high,
             cross=pairs & (dice[:, 0] < 0.5),
-            swap=(dice[:, 2] < 0.5) & self.compat,
+            swap=dice[:, 2] < 0.5,
             spread=dice[:, 1],
             eta=self.eta_crossover,
         )
         parents = torch.cat([mother, father], 1)
         children = self._moved(torch.cat([one, two], 1), _take(flat, parents), low, high, streams)
+        if not self.compat:
+            labels = lanes.starts.labels.gather(1, kept["origins"])
+            partner = across(flat, labels, kept["pairs"], kept["found"])
+            place = torch.arange(self.population)
+            halves = (partner >= 0) & (place < self.halving * self.population)
+            middle = torch.lerp(flat, _take(flat, partner.clamp_min(0)), 0.5)
+            children, parents = torch.where(halves[..., None], middle, children), torch.where(halves, place, parents)
         return children.unflatten(2, lanes.space.shape), kept["origins"].gather(1, parents)
 
     def _parents(self, scores: Tensor, dice: Tensor) -> Tensor:

@@ -131,7 +131,7 @@ def other_format(folder: Path, found: int) -> StoreError:
 
 def outcome_row(outcome: Outcome) -> dict[str, Any]:
     """An outcome as the columns of its table."""
-    return asdict(outcome)
+    return dict(vars(outcome))
 
 
 APART = ("before", "after", "measures")  # of a finding: in tables of their own

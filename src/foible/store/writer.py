@@ -16,7 +16,7 @@ from safetensors.torch import load as load_tensors
 
 from foible.digest import sha256
 from foible.errors import RecipeError, StoreError
-from foible.files import disk_errors, write_whole
+from foible.files import disk_errors, write_new
 from foible.records import Finding, Outcome
 from foible.store.database import connect, database_errors, insert, insert_finding, outcome_row
 from foible.store.layout import Layout, inside
@@ -138,15 +138,22 @@ class RunWriter:
             yield
 
     def add_finding(self, finding: Finding, origin_png: bytes, png: bytes) -> None:
-        """A finding with its two files; inside a transaction."""
-        self._write_image(finding.origin_image, origin_png, finding.origin_sha256)
+        """A finding with its two files; inside a transaction. What was found from one origin shares that one's file."""
+        if not self._holds(finding.origin_image, finding.origin_sha256):
+            self._write_image(finding.origin_image, origin_png, finding.origin_sha256)
         self._write_image(finding.image, png, finding.image_sha256)
         insert_finding(self.database, finding)
 
-    def _write_image(self, name: str, content: bytes, digest: str) -> None:
-        """Write a file whole, and make sure that what is on the disk is what was meant."""
+    def _holds(self, name: str, digest: str) -> bool:
+        """Whether a file is there already, whole."""
         path = inside(self.layout.folder, name)
-        write_whole(path, content)
+        with disk_errors(path):
+            return path.is_file() and sha256(path) == digest
+
+    def _write_image(self, name: str, content: bytes, digest: str) -> None:
+        """Write a file, and make sure that what is on the disk is what was meant."""
+        path = inside(self.layout.folder, name)
+        write_new(path, content)
         with disk_errors(path):
             written = sha256(path)
         if written != digest:

@@ -24,7 +24,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from foible.batching import Chunks
+from foible.batching import Chunks, side_by_side
 from foible.images import blurred
 from foible.types import Images
 from foible.validators.panel import Panel, Sight
@@ -108,12 +108,15 @@ class Witnesses:
         """What each reader makes of the images: the dear part, which depends on nothing that is fitted."""
         return {key: reader.look(images) for key, reader in self.readers.items()}
 
-    @torch.inference_mode()
     def raw(self, images: Images, looks: Mapping[str, Tensor] | None = None) -> Evidence:
         """The table before it is set against good images; a line does not depend on its neighbours."""
         looks = self.looks(images) if looks is None else looks
-        told = Chunks(CHUNK)(self._told, images, *(looks[key] for key in self.readers))
-        return Evidence(*(t.clone() for t in told))
+        rows = (images, *(looks[key] for key in self.readers))
+        return Evidence.joined(side_by_side(self._of_few, list(zip(*(r.split(CHUNK) for r in rows), strict=True))))
+
+    @torch.inference_mode()
+    def _of_few(self, rows: tuple[Tensor, ...]) -> Evidence:
+        return Evidence(*(t.clone() for t in Chunks(CHUNK)(self._told, *rows)))
 
     def _told(self, images: Images, *looks: Tensor) -> tuple[Tensor, ...]:
         logits, features = self.panel.passes(images)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from foible.batching import Chunks
+from foible.batching import Chunks, side_by_side
 from foible.classifiers.adapted import AdaptedClassifier
 from foible.classifiers.last_features import LastFeatures
 from foible.types import Images
@@ -59,9 +59,13 @@ class Panel:
         """Mean probability of every class (N, classes) from each member's logits (N, R, classes)."""
         return (logits / self.temperatures[None, :, None]).softmax(2).mean(1)
 
-    @torch.inference_mode()
     def passes(self, images: Images) -> tuple[Tensor, Tensor]:
         """Logits (N, R, classes) of each member and features (N, size) of all."""
+        logits, features = zip(*side_by_side(self._of_few, images.split(CHUNK)), strict=True)
+        return torch.cat(logits), torch.cat(features)
+
+    @torch.inference_mode()
+    def _of_few(self, images: Images) -> tuple[Tensor, Tensor]:
         logits, features = self.chunks(self._pass, images)
         return logits.clone(), features.clone()
 

@@ -41,6 +41,7 @@ def test_only_a_part(toy_matrix):
     assert names(load_matrix(path, only=["enc*", "near"])) == ["toys-encoder-near"]
     assert len(load_matrix(path, only=["enc*", "sampler", "near"]).cells) == 2
     assert len(load_matrix("gift", only=["mnist-*", "low"]).cells) == 3
+    assert load_matrix(toy_matrix("five", axes=[{"5": {"title": 5}}])).cells[0].titles == ("5",)
     with pytest.raises(RecipeError, match="--only 'fra' matches no cell") as wrong:
         load_matrix(path, only=["fra"])
     assert "did you mean 'far'" in wrong.value.hint
@@ -64,13 +65,32 @@ def test_a_wrong_cell_is_named(toy_matrix):
 
 
 @pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ({"search": {"use": "genetc"}}, "cell 'toys-bad': no search is called 'genetc' (did you mean 'genetic'"),
+        ({"search": {"extnt": 0.1}}, "cell 'toys-bad': search 'genetic' has no parameter 'extnt'"),
+        ({"objective": "margn"}, "cell 'toys-bad': no objective is called 'margn'"),
+        ({"baseline": {"use": "randm"}}, "cell 'toys-bad': no search is called 'randm'"),
+    ],
+)
+def test_a_part_that_does_not_exist_is_named_with_its_cell(toy_matrix, part, message):
+    with pytest.raises(RecipeError) as wrong:
+        load_matrix(toy_matrix(axes=[{"good": {}, "bad": part}]))
+    assert message in wrong.value.message and "toys-good" not in wrong.value.message
+
+
+@pytest.mark.parametrize(
     ("content", "message"),
     [
         ("name = ", "is not TOML"),
         ("[shared]\ntitle = 'x'", r"has no \[\[axes\]\]"),
-        ("[[axes]]\n", "axis 1 has no cell"),
-        ("[[axes]]\nlow = 3", "axis 1, 'low' is not a table"),
+        ("[[axes]]\n", "has no cell in axis 1"),
+        ("[[axes]]\nlow = 3", "in axis 1 a 'low' that is not a table"),
         ("attempts = 3\n[[axes]]\nlow = {}", "unknown key 'attempts'"),
+        ("shared = 3\n[[axes]]\nlow = {}", "'shared' that is not a table"),
+        ("axes = [3]", "has no cell in axis 1"),
+        ("[[axes]]\n'../up' = {}", "'../up', which cannot be part of a folder's name"),
+        ("[[axes]]\na = {}\na-b = {}\n[[axes]]\nc = {}\nb-c = {}", "has two cells 'm-a-b-c'"),
     ],
 )
 def test_a_file_of_the_wrong_shape(tmp_path, content, message):

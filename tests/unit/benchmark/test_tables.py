@@ -7,7 +7,8 @@ import pytest
 
 from foible.benchmark import Cell, Matrix, write_tables
 from foible.benchmark.formats import as_csv, latex, markdown, text
-from foible.benchmark.tables import Mean, Table, generators_table, results, results_table, weaknesses_table
+from foible.benchmark.tables import Mean, Table, generators_table, results, results_table
+from foible.benchmark.weaknesses import weaknesses_table
 from foible.campaign import load_recipe
 from foible.metrics import rate
 from foible.records import Key
@@ -64,8 +65,20 @@ def test_generators_come_from_their_cards(written):
 
 def test_weaknesses_name_class_and_confusions(written):
     table = weaknesses_table(results(*written))
-    assert table.rows[0][1:] == ("cat", rate(4, 5), "cat for dog (4), dog for frog (4), frog for ship (4)")
-    assert table.rows[3][1:] == (None, None, None)
+    assert table.rows[0][1:] == (
+        "ship", rate(3, 4), rate(3, 4), "cat for dog (4), dog for frog (4), frog for ship (4)",
+    )  # fmt: skip
+    assert table.rows[3][1:] == (None, None, None, None)
+
+
+def test_the_weakest_class_is_that_whose_failures_count(tmp_path):
+    """All fail: which of them count tells the classes apart, and of equals the cost does."""
+    recipe = load_recipe({"name": "x", "domain": "mnist", "generator": "mnist-vae", "classifier": "mnist-deepconv"})
+    cells = tuple(Cell(name, (name,), (name,), recipe) for name in ("judged", "equal"))
+    write_run(tmp_path / "judged", [Story(True, 10, False), Story(True, 90, True), Story(True, 5, False)])
+    write_run(tmp_path / "equal", [Story(True, 10, True), Story(True, 90, True), Story(True, 5, True)])
+    judged, equal = weaknesses_table(results(Matrix("m", "M", cells), tmp_path)).rows
+    assert judged[1:4] == ("dog", rate(1, 1), rate(1, 1)) and equal[1] == "frog"
 
 
 def test_values_as_text():
@@ -99,7 +112,7 @@ def test_everything_is_written_and_compared(written):
     )
     assert "m-a-two gives" not in said and "between m-a-two and m-b" not in said, "these differ in their search too"
     assert "A &lt;matrix&gt;" in page and "its &lt;weights&gt; are missing" in page and "<script" not in page
-    assert "15 of 19, 78.9 %" in page
+    assert "15 of 19, 78.9 %<small>(56.7–91.5 %)</small>" in page
 
 
 def test_other_generators_are_compared_without_pairs(tmp_path):

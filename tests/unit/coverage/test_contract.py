@@ -1,5 +1,7 @@
 """What every registered criterion must keep, whatever it measures."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -222,6 +224,14 @@ def test_settings_out_of_range_are_refused(ordinary):
     for name, settings in wrong.items():
         with pytest.raises(RecipeError):
             criterion(name, ordinary, **settings)
+
+
+def test_an_empty_profile_is_refused(ordinary):
+    fitted = criterion("nc", ordinary).profile
+    profile = replace(fitted, moments=fitted.moments._replace(total=torch.tensor(0.0)))
+    with pytest.raises(DataError, match="the profile is empty") as caught:
+        build("coverage", "nc", {"profile": profile})
+    assert "training set" in caught.value.hint
 
 
 def test_too_much_memory_is_refused_politely(ordinary):

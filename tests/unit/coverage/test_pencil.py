@@ -216,6 +216,14 @@ class TestSurprise:
             [3 / math.sqrt(0.5), 3 / math.sqrt(2)], rel=1e-4
         )
 
+    def test_the_bounds_of_mdsa_come_from_traces_that_are_new_to_it(self):
+        """With fewer traces than values everything known is near: bounds from them would leave every new input outside."""
+        rows = torch.randn(40, 30, generator=torch.Generator().manual_seed(0))
+        profile = self.profile(rows[:20], [0] * 10 + [1] * 10)
+        seen = build("coverage", "mdsa", {"profile": profile})
+        seen.absorb(make(rows[20:], scope=profile.scope, predicted=[0] * 10 + [1] * 10))
+        assert seen.value() > 0 and int(seen.state["outside"].sum()) < 10
+
     def test_buckets_leave_out_the_lower_edge_and_report_what_is_outside(self):
         seen, _ = self.score("dsa", [[2, 0]], [0])
         assert seen._bucket(torch.tensor([0.0, 0.1, 1.0, 1.1, 10.0, 10.1])).tolist() == [10, 0, 0, 1, 9, 10]

@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from foible.errors import RecipeError
-from foible.objectives.divergence import SEEN, Divergence, distances, divergence, looked_at
+from foible.objectives.divergence import PAIR, SEEN, Divergence, distances, divergence, looked_at, nearness
 from foible.oracles.disagree import Disagree
+from foible.searches.across import across
 from foible.searches.nsga2 import NSGA2
 from foible.searches.pareto import in_turn
 from foible.testing.play import toy_lanes
@@ -29,8 +30,18 @@ def test_divergence_is_the_distance_of_probabilities_and_one_more_where_labels_d
 def test_no_agreement_ranks_above_a_disagreement():
     rng = torch.Generator().manual_seed(0)
     first, second = (8 * torch.randn(5000, 10, generator=rng) for _ in range(2))
-    apart, differ = divergence(first, second), first.argmax(1) != second.argmax(1)
-    assert apart[~differ].max() < 1 < apart[differ].min()
+    differ = first.argmax(1) != second.argmax(1)
+    for apart in (divergence(first, second), nearness(first, second)):
+        assert apart[~differ].max() < 1 < apart[differ].min()
+
+
+def test_who_agrees_is_nearer_to_disagreeing_where_either_is_about_to_change_its_mind():
+    """The smaller gaps of scores are 1, 3 and 0: 1 / (1 + gap) is 1/2, 1/4 and 1, and the probabilities are equal."""
+    same = torch.tensor([[2.0, 1.0], [3.0, 0.0], [1.0, 1.0]])
+    assert nearness(same, same).tolist() == [0.25, 0.125, 0.5]
+    sure = torch.tensor([[9.0, 0.0]])
+    unsure = torch.tensor([[1.0, 0.0]])
+    assert nearness(sure, unsure) == nearness(unsure, sure) > nearness(sure, sure)
 
 
 def test_images_are_compared_as_stored():
@@ -52,7 +63,7 @@ def evaluation(objective, images, memory):
 
 
 def test_the_archive_holds_the_last_disagreements_and_nothing_else():
-    objective, lanes = Divergence(room=2, look=LOOK), toy_lanes([0])
+    objective, lanes = Divergence(room=2, look=LOOK, enough=1), toy_lanes([0])
     memory = objective.begin(lanes, {})
     images = torch.stack([torch.full((1, 1, 4), v) for v in (0.0, 0.2, 0.4, 1.0)])
     assert objective(evaluation(objective, images, memory))[:, 1].tolist() == [-1, -1, -1, -1]
@@ -65,6 +76,8 @@ def test_the_archive_holds_the_last_disagreements_and_nothing_else():
     assert objective(evaluation(objective, images, memory))[:, 1].tolist() == pytest.approx(
         [-0.4, -0.2, 0, 0], abs=1e-6
     )
+    nearer = Divergence(room=2, look=LOOK, enough=0.25)
+    assert nearer(evaluation(nearer, images, memory))[:, 1].tolist() == pytest.approx([-0.25, -0.2, 0, 0], abs=1e-6)
 
 
 def test_parents_and_siblings_near_a_find_are_no_longer_new_and_the_find_itself_still_is():
@@ -114,7 +127,45 @@ def test_published_settings_live_in_a_box():
     search, lanes = NSGA2(population=6, compat=True), toy_lanes([0], starts=6)
     state = search.begin(lanes)
     assert state["children"].abs().max() <= 1 and not torch.equal(state["children"], lanes.starts.latents)
-    assert search.suggests([])["objective"]["metric"] == "cosine"
+    objective = search.suggests([])["objective"]
+    assert objective["metric"] == "cosine" and objective["enough"] == 1 and not objective["boundary"]
+
+
+def test_whom_to_meet_halfway():
+    """Of class 0 are 0 to 4 on a line: 0, 1 and 3 are answered alike, 2 otherwise, 4 is a find. 5 is of another class."""
+    latents = torch.tensor([0.0, 1.0, 2.0, 5.0, 2.1, 2.0]).view(1, 6, 1)
+    labels, answers = torch.tensor([[0, 0, 0, 0, 0, 1]]), torch.tensor([[7, 7, 8, 7, 9, 7]])
+    found = torch.tensor([[False, False, False, False, True, False]])
+    assert across(latents, labels, answers, found).tolist() == [[2, 2, -1, 2, -1, -1]], "1 and 2 have one middle"
+
+
+def told(search, latents, answers):
+    """A generation whose members the classifiers answer as said: the state after it."""
+    lanes = toy_lanes([0], starts=len(latents))
+    lanes.starts.labels.zero_()
+    state = search.begin(lanes) | {"children": latents[None].clone()}
+    nobody = torch.zeros(len(latents), dtype=torch.bool)
+    notes = {SEEN: torch.zeros(len(latents), 4, dtype=torch.uint8), PAIR: answers}
+    scores = torch.stack([-torch.arange(len(latents)).flip(0) / 10, -torch.ones(len(latents))], 1)
+    return search.tell(state, lanes, search.ask(state, lanes), Feedback(scores, nobody, nobody.long(), None, notes))
+
+
+def test_a_child_stands_halfway_to_the_other_side_of_a_boundary():
+    latents = torch.tensor([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    answers = torch.tensor([4, 4, 4, 9])
+    wanted = torch.tensor([0.5, 0, 0.5])
+    close = lambda state: bool((state["children"][0] - wanted).abs().amax(1).min() < 1e-6)  # noqa: E731
+    assert close(told(NSGA2(population=4, look=LOOK, halving=1), latents, answers))
+    assert not close(told(NSGA2(population=4, look=LOOK, halving=0), latents, answers))
+
+
+@pytest.mark.parametrize("compat", [False, True])
+def test_children_have_coordinates_of_both_parents(compat):
+    """Half of the members stand at -1 and half at 1; crossover alone would leave every child beside one parent."""
+    latents = torch.ones(20, 3) * torch.tensor([-0.9, 0.9]).repeat_interleave(10)[:, None]
+    search = NSGA2(population=20, look=LOOK, halving=0, mutation=0, compat=compat)
+    signs = told(search, latents, torch.zeros(20, dtype=torch.long))["children"][0].sign().sum(1).abs()
+    assert (signs < 3).sum() >= 3, "some children are on neither parent's side in all coordinates"
 
 
 @pytest.mark.parametrize(
@@ -126,6 +177,7 @@ def test_published_settings_live_in_a_box():
         {"mutation": -1},
         {"columns": 0},
         {"least": 1},
+        {"halving": 2},
         {"goals": "all"},
     ],
 )
@@ -134,7 +186,9 @@ def test_settings_that_make_no_sense_are_refused(settings):
         NSGA2(**settings)
 
 
-@pytest.mark.parametrize("settings", [{"room": 0}, {"look": (28, 28)}, {"metric": "manhattan"}, {"rivals": []}])
+@pytest.mark.parametrize(
+    "settings", [{"room": 0}, {"look": (28, 28)}, {"metric": "manhattan"}, {"rivals": []}, {"enough": 0}]
+)
 def test_an_archive_that_makes_no_sense_is_refused(settings):
     with pytest.raises(RecipeError):
         Divergence(**settings)
@@ -156,8 +210,8 @@ def test_niches_keep_a_rare_pair_that_would_die_out():
     """Member 5 is dominated by everybody and alone in its pair."""
     ranked = torch.tensor([[[-2.0, -k / 10] for k in range(7)] + [[-1.0, 0.0]]])
     pairs = torch.tensor([[1] * 7 + [2]])
-    assert 7 not in NSGA2(population=4)._best(ranked, pairs)
-    assert 7 in NSGA2(population=4, niches=True)._best(ranked, pairs)
+    assert 7 not in NSGA2(population=4, niches=False)._best(ranked, pairs)
+    assert 7 in NSGA2(population=4)._best(ranked, pairs)
 
 
 @pytest.mark.parametrize(("goals", "wins"), [("divergence", 0), ("novelty", 1)])

@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from foible.domains import load_domain, real_images
+from foible.training.foreign import foreign_images
 from foible.training.invalid import FITTED, MEASURED, WEIGHED, background, blend, erased, mixture, mosaic, torn
 
 KINDS = {**FITTED, **WEIGHED, **MEASURED}
@@ -67,3 +68,16 @@ def test_a_mixture_has_several_kinds(digits):
     made = mixture(images, labels, {"torn": torn, "mosaic": mosaic}, share=4)
     plain = torch.tensor([len(image.unique()) <= 16 for image in made])
     assert len(made) == 32 and 0 < plain.sum() < 32
+
+
+def test_foreign_images_are_training_images_where_a_domain_ships_no_sample(monkeypatch):
+    asked = []
+
+    def images(domain, where=None, split="test"):
+        asked.append((domain.name, where, split))
+        return real_images(load_domain("mnist"), "sample")
+
+    monkeypatch.setattr("foible.training.foreign.real_images", images)
+    made = foreign_images(("fashion", "svhn"), (3, 32, 32), 6)
+    assert made.shape == (6, 3, 32, 32)
+    assert asked == [("fashion", "sample", "test"), ("svhn", None, "train")]

@@ -64,12 +64,18 @@ class Residual(nn.Module):
 
 
 class AllConvolutional(nn.Module):
-    """Pairs of convolutions, the second with stride 2; features averaged over the image at the end."""
+    """Pairs of convolutions, the second with stride 2; features averaged over the image at the end (`mirror` as above)."""
 
     def __init__(
-        self, shape: tuple[int, int, int], classes: int, widths: tuple[int, ...] = (32, 64, 128), dropout: float = 0.1
+        self,
+        shape: tuple[int, int, int],
+        classes: int,
+        widths: tuple[int, ...] = (32, 64, 128),
+        dropout: float = 0.1,
+        mirror: bool = False,
     ) -> None:
         super().__init__()
+        self.mirror = mirror
         layers: list[nn.Module] = []
         width = shape[0]
         for wider in widths:
@@ -81,8 +87,12 @@ class AllConvolutional(nn.Module):
 
     def forward(self, images: Images) -> Tensor:
         """Logits (N, classes)."""
-        logits: Tensor = self.head(self.features(images).mean((2, 3)))
+        logits: Tensor = self.head(both_sides(self._pooled, images, self.mirror and not self.training))
         return logits
+
+    def _pooled(self, images: Images) -> Tensor:
+        maps: Tensor = self.features(images)
+        return maps.mean((2, 3))
 
 
 class Separable(nn.Module):

@@ -27,15 +27,16 @@ class TinyAutoencoder(nn.Module):
         width, latent = encoder["0.weight"].shape[0], decoder["1.weight"].shape[1]
         self.encoder = _filled(_down(width, latent, any("pool" in k for k in encoder)), encoder)
         self.decoder = _filled(_up(width, latent, any("pool" in k for k in decoder)), decoder)
+        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def encode(self, images: Images) -> Latents:
         """Latents (N, latent, height / 8, width / 8)."""
-        latents: Latents = self.encoder(images)
+        latents: Latents = self.encoder(images.contiguous(memory_format=torch.channels_last)).contiguous()
         return latents
 
     def decode(self, latents: Latents) -> Images:
         """Images, nearly in [0, 1]."""
-        images: Images = self.decoder(latents)
+        images: Images = self.decoder(latents.contiguous(memory_format=torch.channels_last)).contiguous()
         return images
 
 

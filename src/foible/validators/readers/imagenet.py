@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from foible.batching import Chunks
+from foible.batching import Chunks, side_by_side
 from foible.digest import sha256
 from foible.errors import MissingExtra
 from foible.types import Images
@@ -45,9 +45,12 @@ class ImageNet:
         self._network.eval().requires_grad_(False)
         self.digests, self._chunks = {path.name: sha256(path)}, Chunks(CHUNK)
 
-    @torch.inference_mode()
     def look(self, images: Images) -> Tensor:
         """Features (N, 1280)."""
+        return torch.cat(side_by_side(self._chunk, images.split(CHUNK)))
+
+    @torch.inference_mode()
+    def _chunk(self, images: Images) -> Tensor:
         return self._chunks(self._features, images)[0].clone()
 
     def _features(self, images: Images) -> tuple[Tensor, ...]:

@@ -9,7 +9,6 @@ neighbours cannot change an answer; several threads take turns.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from foible.batching import side_by_side
 from foible.digest import sha256
 from foible.errors import MissingExtra, RecipeError
 from foible.types import Images
@@ -68,9 +68,7 @@ class Recogniser:
 
     def look(self, images: Images) -> Tensor:
         """Probability of each class's characters, and that there is any character at all (N, classes + 1)."""
-        pictures = shown(images).numpy()
-        with ThreadPoolExecutor(max(1, torch.get_num_threads())) as threads:
-            return torch.from_numpy(np.stack(list(threads.map(self._one, pictures))))
+        return torch.from_numpy(np.stack(side_by_side(self._one, shown(images).numpy())))
 
     def _one(self, picture: NDArray[np.float32]) -> NDArray[np.float32]:
         said = self._session.run(None, {self._input: picture[None]})[0][0]  # (positions, characters)
