@@ -15,7 +15,7 @@ def test_compare_prints_and_writes(tmp_path):
     write_run(tmp_path / "genetic", WEAK)
     done = foible("compare", tmp_path / "descent", tmp_path / "genetic", "--json", tmp_path / "c.json")
     assert done.returncode == 0, done.stderr
-    assert "descent finds more failures that count than genetic: 15 against 0 of 20 origins" in done.stdout
+    assert "descent finds more failures that count than genetic: 15 against 0 of 20 starting images" in done.stdout
     written = Comparison.model_validate_json((tmp_path / "c.json").read_text())
     assert written.correction == "holm" and all(s in done.stdout for s in written.sentences)
     other = foible(
