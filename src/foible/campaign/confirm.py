@@ -14,18 +14,22 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from foible.campaign.evaluate import Evaluator, Rendered
 from foible.campaign.events import Found
 from foible.campaign.steadiness import steadiness
-from foible.images import png_bytes, read_png
+from foible.images import png_bytes, read_png, to_bytes, to_images
 from foible.records import Finding, Key, Probabilities, Verdict, everyone_accepts
 from foible.types import TESTED, Arm, Images, Latents
+
+ORIGINS = 256  # whose files are at hand
 
 
 @dataclass(frozen=True)
@@ -114,9 +118,10 @@ def _found(
     verdicts: tuple[Verdict, ...],
 ) -> Found:
     origin = s.before.images[row]
-    origin_png = png_bytes(origin)
+    origin_png, origin_digest = _file_of(to_bytes(origin).tobytes(), tuple(origin.shape))
     attempt = int(s.attempts[row])
-    stem = Key(attempt, number).padded if arm is Arm.SEARCH else f"{arm}-{Key(attempt, number).padded}"
+    side = "" if arm is Arm.SEARCH else f"{arm}-"
+    stem = f"{side}{Key(attempt, number).padded}"
     columns = zip(evaluator.campaign.objective.names, s.scores[row].tolist(), strict=True)
     finding = Finding(
         arm=arm,
@@ -134,13 +139,20 @@ def _found(
         latent=s.latents[row],
         origin_latent=s.origins[row],
         image=f"images/{stem}-failure.png",
-        origin_image=f"images/{stem}-origin.png",
+        origin_image=f"images/{side}{Key(attempt, 0).padded}-{origin_digest[:12]}-origin.png",
         image_sha256=hashlib.sha256(shown.png).hexdigest(),
-        origin_sha256=hashlib.sha256(origin_png).hexdigest(),
+        origin_sha256=origin_digest,
         verdicts=verdicts,
         measures={name: value for name, value in columns if value == value},
     )
     return Found(finding, origin_png, shown.png)
+
+
+@lru_cache(maxsize=ORIGINS)
+def _file_of(pixels: bytes, shape: tuple[int, int, int]) -> tuple[bytes, str]:
+    """An origin as a PNG, and its digest: what is found on the way from it by the dozen shares one file."""
+    content = png_bytes(to_images(np.frombuffer(pixels, np.uint8).reshape(shape)))
+    return content, hashlib.sha256(content).hexdigest()
 
 
 def _probabilities(rendered: Rendered) -> list[dict[str, Probabilities]]:

@@ -57,14 +57,12 @@ def selection_lines(selection: Selection, classes: tuple[str, ...]) -> list[str]
     overall = selection.overall
     if overall.a + overall.b == 0:
         return []
-    share = f"{_share(overall.rate)}, from {overall.origins} origins"
-    lines = ["", f"of the times that one was right, A was {share}{_better(overall)}"]
+    lines = ["", f"of the times that one was right, A was {_share(overall.rate)}{_better(overall)}"]
     for wins in selection.regions[:MOST]:
         low, high = (plain(classes[k]) for k in wins.place)  # type: ignore[attr-defined]
         if wins.a + wins.b:
             lines.append(
-                f"  {low} or {high}: {wins.disagreements} disagreements, A right {_share(wins.rate)}, "
-                f"from {wins.origins} origins{_better(wins)}"
+                f"  {low} or {high}: {wins.disagreements} disagreements, A right {_share(wins.rate)}{_better(wins)}"
             )
     return lines
 
@@ -139,4 +137,6 @@ def _share(rate: Rate) -> str:
 
 
 def _better(wins: Wins) -> str:
-    return f": {wins.better} is better" if wins.better else ": undecided"
+    """The decision, and on how many origins it rests."""
+    rests = f"from {wins.origins} origin{'' if wins.origins == 1 else 's'}"
+    return f", {rests}: {wins.better} is better" if wins.better else f", {rests}: undecided"
