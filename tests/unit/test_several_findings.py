@@ -62,7 +62,7 @@ def test_what_was_found_from_one_origin_shares_its_file(run):
 
 def test_replay_takes_keys(run):
     said = CliRunner().invoke(app, ["replay", str(run.layout.folder), "0-1", "1"])
-    assert said.exit_code == 0 and "2 of 2 findings still fail" in said.output
+    assert said.exit_code == 0 and "2 of 2 failures still fail" in said.output
     assert said.stdout.startswith("000000-0001") and "\n000001 " in said.stdout
     assert CliRunner().invoke(app, ["replay", str(run.layout.folder), "0-x"]).exit_code == 2
 
