@@ -46,8 +46,16 @@ SEARCHES: dict[str, dict[str, Any]] = {
     "compat": {"attempts": 1, "search": {"use": "nsga2", "compat": True}, "budget": {"evaluations": 6000}},
     "no niches": {"attempts": 1, "search": {"use": "nsga2", "niches": False}, "budget": {"evaluations": 6000}},
 }
-SAMPLES = {"int8-weights": 10_000, "float16": 10_000}  # random images per seed; of the others:
+SAMPLES = {"int8-weights": 10_000, "float16": 5_000}  # random images per seed; of the others:
 FEW = 2_000
+SPOKEN = {
+    "int8-weights": "its own int8 weights",
+    "float16": "itself in float16",
+    "structure": "another network (mnist-lenet5)",
+    "optimiser": "LeNet-5 by SGD and by Adam",
+    "training data": "LeNet-5 on all and on half of the images",
+}
+ORDER = ("random", "nsga2", "frontier", *(name for name in SEARCHES if name not in {"nsga2", "frontier"}))
 
 
 def cell(pair: str, search: str, seed: int, generator: str, folder: Path) -> dict[str, Any]:
@@ -134,6 +142,36 @@ def summary(known: dict[str, Any]) -> dict[str, Any]:
     return figures
 
 
+def table(known: dict[str, Any]) -> str:
+    """The cells as Markdown: sums over seeds, and the figures of `summary`."""
+    lines = [
+        "| A against | | seeds | queries | found | distinct | distinct and valid | label pairs | queries for each | times random |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    figures = summary(known)
+    for name in (f"{pair}, mnist-gan" for pair in SPOKEN):
+        for search, runs in sorted(known.get(name, {}).items(), key=lambda item: ORDER.index(item[0])):
+            sums = {k: sum(c[k] for c in runs.values()) for k in ("queries", "found", "distinct", "distinct_valid")}
+            pairs_ = spread([c["label_pairs"] for c in runs.values()]).median
+            told = figures[name].get(search, {})
+            each = f"{sums['queries'] / sums['distinct_valid']:,.1f}" if sums["distinct_valid"] else ""
+            if told.get("interval"):
+                low, high = told["interval"]
+                if search == "random":  # of the number of hits
+                    low, high = sums["queries"] / high, sums["queries"] / low if low else None
+                each += f" ({low:,.1f} to {'any' if high is None else f'{high:,.1f}'})"
+            times = ""
+            if search != "random" and told:
+                mean = told["times_random"]
+                times = f"{mean:,.1f} " if mean else ""
+                times += f"(at least {told['times_random_at_least']:,.1f})"
+            counts = " | ".join(f"{sums[k]:,}" for k in ("queries", "found", "distinct", "distinct_valid"))
+            spoken = SPOKEN[name.partition(",")[0]]
+            called = "random latents" if search == "random" else f"`{search}`"
+            lines.append(f"| {spoken} | {called} | {len(runs)} | {counts} | {pairs_:.0f} | {each} | {times} |")
+    return "\n".join(lines)
+
+
 def _effect(cells: dict[str, Any], search: str) -> float | None:
     """How often a run of this search has more distinct disagreements than one of `nsga2`: runs are compared, not images."""
     mine, theirs = ([c["distinct"] for c in cells.get(name, {}).values()] for name in (search, "nsga2"))
@@ -160,8 +198,12 @@ def main() -> None:
     arguments.add_argument("--pairs", nargs="*", default=list(pairs(Path())))
     arguments.add_argument("--searches", nargs="*", default=["frontier", "nsga2", "random"])
     arguments.add_argument("--seeds", type=int, default=SEEDS)
+    arguments.add_argument("--table", action="store_true", help="run nothing: print what is known as Markdown")
     arguments.add_argument("--seconds", type=float, default=1e9, help="begin no cell after so many")
     chosen = arguments.parse_args()
+    if chosen.table:
+        print(table(stored()))
+        return
     if {"optimiser", "training data"} & set(chosen.pairs):
         make_models(chosen.folder)
     begin = time.monotonic()

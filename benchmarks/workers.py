@@ -1,6 +1,6 @@
 """What Ray workers are worth, and the constants from which docs/scale.md works out large runs.
 
-Two workers of one thread against one such worker, on the same campaign, processes started and torch imported beforehand;
+Two workers of one thread against one such worker, on the same campaigns, processes started and torch imported beforehand;
 the findings must be the same, bit for bit. Once by the clock, and once by the processor time of whoever worked longest, which
 other programs on the machine do not stretch. Beside it what the machine itself gives to two processes that run the bare
 networks without Ray: no scheduler can do better. Then: what the one process that writes can take.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
@@ -28,25 +29,31 @@ from foible.store import Run, RunWriter, open_run
 from foible.types import Arm
 from measure import write
 
+RECIPES = ("gift-svhn-gan-high",)
 ROUND = 16  # findings that come together
 
 
-def campaign(attempts: int, workers: int) -> Campaign:
+def campaign(recipe: str, attempts: int, workers: int) -> Campaign:
     plain = {"baseline.attempts": 0, "attempts": attempts, "engine.workers": workers, "engine.threads": 1}
-    return assemble(load_recipe("gift-mnist-vae-high", plain))
+    return assemble(load_recipe(recipe, plain))
 
 
-def timed(attempts: int, workers: int, folder: Path) -> dict[str, float]:
-    """Seconds of the start, of the run, of this process's own work in it, and of the busiest worker's."""
-    whole, few = campaign(attempts, workers), campaign(4 * workers, workers)
-    begin = time.perf_counter()
-    with workers_of(whole.recipe.engine, 1) as hands:
+def timed(recipes: Sequence[str], attempts: int, workers: int, folder: Path) -> dict[str, float]:
+    """Seconds of the start, of the runs, of this process's own work in them, and of the busiest worker's."""
+    few = campaign(recipes[0], 4 * workers, workers)
+    times = {"start": -time.perf_counter(), "run": 0.0, "own": 0.0, "busiest": 0.0}
+    with workers_of(few.recipe.engine, 1) as hands:
         run_campaign(few, folder / f"warm-{workers}", workers=hands)
-        ready, own, used = time.perf_counter(), time.process_time(), processor_times(hands)
-        run_campaign(whole, folder / f"{workers}", workers=hands)
-        end, own = time.perf_counter(), time.process_time() - own
-        busiest = max(after - before for before, after in zip(used, processor_times(hands), strict=True))
-        return {"start": ready - begin, "run": end - ready, "own": own, "busiest": busiest}
+        times["start"] += time.perf_counter()
+        for recipe in recipes:
+            whole = campaign(recipe, attempts, workers)
+            begin, own, used = time.perf_counter(), time.process_time(), processor_times(hands)
+            run_campaign(whole, folder / f"{workers}" / recipe, workers=hands)
+            times["run"] += time.perf_counter() - begin
+            times["own"] += time.process_time() - own
+            times["busiest"] += max(b - a for a, b in zip(used, processor_times(hands), strict=True))
+            print(workers, recipe, times, flush=True)
+    return times
 
 
 def processor_times(hands: Any) -> list[float]:
@@ -57,7 +64,7 @@ def processor_times(hands: Any) -> list[float]:
 def bare(seconds: float, told: Any) -> None:
     """Evaluations per second of the bare networks in this process."""
     torch.set_num_threads(1)
-    told.put(evaluations_per_second(campaign(1, 0), seconds))
+    told.put(evaluations_per_second(campaign(RECIPES[0], 1, 0), seconds))
 
 
 def machine(processes: int, seconds: float = 6.0) -> float:
@@ -106,27 +113,29 @@ def recorded(run: Run, folder: Path, count: int) -> dict[str, float]:
 
 def main() -> None:
     options = argparse.ArgumentParser()
-    options.add_argument("--attempts", type=int, default=200)
+    options.add_argument("--attempts", type=int, default=100)
     options.add_argument("--findings", type=int, default=2000)
+    options.add_argument("--recipes", nargs="+", default=RECIPES)
+    options.add_argument("--keep", type=Path, help="a folder for the runs; left out: they are thrown away")
     asked = options.parse_args()
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch)
-        times = {workers: timed(asked.attempts, workers, folder) for workers in (1, 2)}
+        folder = asked.keep or Path(scratch)
+        times = {workers: timed(asked.recipes, asked.attempts, workers, folder) for workers in (2, 1)}
         alone, together = machine(1), machine(2)
-        runs = {workers: open_run(folder / f"{workers}") for workers in times}
-        assert found(runs[1]) == found(runs[2])
-        evaluations = sum(o.evaluations for o in runs[1].outcomes())
+        runs = {n: [open_run(folder / f"{n}" / recipe) for recipe in asked.recipes] for n in times}
+        assert list(map(found, runs[1])) == list(map(found, runs[2]))
         figures: dict[str, Any] = {
+            "recipes": asked.recipes,
             "attempts": asked.attempts,
-            "findings": len(found(runs[1])),
-            "evaluations": evaluations,
+            "findings": sum(len(found(run)) for run in runs[1]),
+            "evaluations": sum(o.evaluations for run in runs[1] for o in run.outcomes()),
             "seconds": {f"{n} workers": {k: round(v, 2) for k, v in t.items()} for n, t in times.items()},
             "two_against_one": round(times[1]["run"] / times[2]["run"], 3),
             "two_against_one_by_processor_time": round(times[1]["busiest"] / times[2]["busiest"], 3),
             "machine_two_against_one": round(together / alone, 3),
             "machine_evaluations_per_second": [round(alone), round(together)],
-            "recorder": recorded(runs[1], folder / "recorded", asked.findings),
+            "recorder": recorded(runs[1][0], Path(scratch) / "recorded", asked.findings),
         }
         write("workers", figures)
 

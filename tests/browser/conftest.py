@@ -104,19 +104,26 @@ ZOO = {  # MNIST and CIFAR-10, neither of which needs a download
 }
 
 
+WAYS = (("digits", 1280, "light"), ("photos", 400, "dark"))  # every flow on both domains, widths and schemes
+in_both_ways = pytest.mark.parametrize(("name", "width", "scheme"), WAYS)
+
+
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory):
-    """A runs folder with finished runs of toys, of MNIST and of CIFAR-10; no line of a phone has room for its name."""
+    """A runs folder with finished runs of toys, of MNIST and of CIFAR-10; no line of a phone has room for its name.
+
+    Each of the zoo's is there twice, the second time from the same images by another search that nobody judges.
+    """
     folder = tmp_path_factory.mktemp("long" * 20)
     images = write_toy_images(folder / "toys")
     for name, models in ZOO.items():
         few = {"name": name, "attempts": 6, "search": "descent", "baseline": {"attempts": 0}}
-        run_campaign({**models, **few, "engine": {"chunk": 16}}, folder / "runs" / name)
-    for name, extent in (("toy-wide", 0.02), ("toy-narrow", 0.01)):
-        recipe = toy_recipe(
-            images, name=name, title=f"Bars, {name}", attempts=30, search={"use": "genetic", "extent": extent}
-        )
+        recipe = {**models, **few, "engine": {"chunk": 16}}
         run_campaign(recipe, folder / "runs" / name)
+        other = {"search": {"use": "descent", "steady": False}, "validators": [], "origins": "any"}
+        run_campaign({**recipe, **other, "name": f"{name}-again"}, folder / "runs" / f"{name}-again")
+    toys = {"name": "toy-wide", "title": "Bars", "search": {"use": "genetic", "extent": 0.02}}
+    run_campaign(toy_recipe(images, attempts=30, **toys), folder / "runs" / "toy-wide")
     return folder / "runs"
 
 
@@ -163,8 +170,9 @@ def person(browser, bench):
     """Someone at a browser of their own; every page they open is checked for foreign requests and script errors."""
     opened = []
 
-    def sit_down(**options):
-        context = browser.new_context(base_url=bench.address, viewport={"width": 1280, "height": 860}, **options)
+    def sit_down(width=1280, scheme="light"):
+        viewport = {"width": width, "height": 860}
+        context = browser.new_context(base_url=bench.address, viewport=viewport, color_scheme=scheme)
         context.set_default_timeout(SLOW)
         page = context.new_page()
         page.set_default_navigation_timeout(SLOW)

@@ -1,15 +1,20 @@
-"""Retake the pictures of the workbench for the documentation: `python -m tests.browser.screenshots`.
+"""Retake the pictures of the documentation, all of them: `python -m tests.browser.screenshots`.
 
-Real runs of the models that come with foible, in a folder that is thrown away. `--looks` takes every page in light and
-dark, 1280 and 400 pixels wide, into a folder to look through.
+Real runs of the models that come with foible, in a folder that is thrown away: the pages of the workbench and the report of the
+demo. Pictures that no page of the documentation asks for any more are removed. `--looks` takes every page in light and dark,
+1280 and 400 pixels wide, into a folder to look through.
 """
 
 import argparse
 import io
+import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,13 +25,16 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from foible.store import open_run
+from foible.store.layout import Layout
+from foible.ui.jobs import process_of
 from foible.zoo import entry, load_model
 
 from .conftest import ARGUMENTS, chromium_path, close_bench, open_bench
 
 DOCS = Path(__file__).parents[2] / "docs" / "workbench"
+REPORT = "../report"  # the picture of the README, beside the folder of the others
 LOOKS = {f"{width}-{scheme}": (width, scheme) for width in (1280, 400) for scheme in ("light", "dark")}
-PATIENCE = 3_600_000  # milliseconds: pictures may be taken on a machine that is busy with other things
+PATIENCE = 600_000  # milliseconds: pictures may be taken on a machine that is busy with other things
 TALLEST = 2300  # pixels kept of a page in the documentation
 COLOURS = 128
 DRAWN = """() => Promise.all([...document.images].filter(image => image.checkVisibility()).map(image => {
@@ -42,6 +50,7 @@ class Shot:
     path: str
     prepare: Callable[[Page], object] = lambda _: None
     part: str = ""
+    tallest: int = TALLEST
 
 
 def measured(page: Page) -> None:
@@ -52,9 +61,9 @@ def uploaded(model: Path) -> Callable[[Page], None]:
     def prepare(page: Page) -> None:
         page.locator("#file").set_input_files(model)
         page.locator("#recognised", has_text="Recognised").wait_for()
-        page.get_by_text("How it wants its images").click()
+        page.locator("#own").evaluate("own => { own.open = true; }")
         page.get_by_label("Value range").fill("0,1")
-        page.get_by_text("(as you say)").first.wait_for()
+        page.locator("#probe", has_text="(as you say)").wait_for()
         measured(page)
 
     return prepare
@@ -84,6 +93,11 @@ def asked(page: Page) -> None:
 def watched(page: Page) -> None:
     page.locator(".card").nth(3).wait_for()
     page.locator(".chart polyline").first.wait_for()
+
+
+def without_classes(page: Page) -> None:
+    """The report without its tables by class, which would push the failures out of the picture."""
+    page.evaluate("document.getElementById('classes').closest('section').remove()")
 
 
 def start_long_run(page: Page) -> None:
@@ -156,6 +170,7 @@ def shots(runs: Path, model: Path) -> list[Shot]:
         Shot("judging", "/studies/my-digits-judged", answered),
         Shot("coverage", "/studies/mnist-lenet5-coverage", answered),
         Shot("export", "/runs/demo/export"),
+        Shot(REPORT, "/runs/demo/report", without_classes, tallest=2460),
         Shot("watch", "/runs/going", watched),
     ]
 
@@ -177,6 +192,39 @@ def small(picture: bytes, tallest: int) -> bytes:
     return buffer.getvalue()
 
 
+def take_all(sit_down: Callable[[str], Page], listed: list[Shot], folder: Path, every_look: bool) -> None:
+    """Take pages into a folder, each in all looks or as the documentation shows it."""
+    for shot in listed:
+        looks = LOOKS if every_look else ["1280-light", *(look for name, look in EXTRA if name == shot.name)]
+        for look in looks:
+            name = shot.name if look == "1280-light" and not every_look else f"{shot.name}-{look}"
+            page = sit_down(look)
+            picture = take(page, shot, None if every_look else shot.tallest)
+            page.context.close()
+            (folder / f"{name}.png").write_bytes(picture)
+            print(f"{name}.png: {len(picture) / 1000:.0f} kB", flush=True)
+
+
+def stop(run: Path) -> None:
+    """End a run that was only there to be watched."""
+    if run.is_dir() and (process := process_of(Layout(run))):
+        os.kill(process, signal.SIGINT)
+        while process_of(Layout(run)):
+            time.sleep(0.2)
+
+
+def remove_unused() -> None:
+    """Remove pictures that the documentation does not show; complain of those it shows and that are not there."""
+    said = (DOCS.parent / "workbench.md").read_text()
+    for picture in DOCS.glob("*.png"):
+        if f"workbench/{picture.name}" not in said:
+            picture.unlink()
+            print(f"{picture.name} is not shown anywhere: removed")
+    missing = [name for name in re.findall(r"\(workbench/([\w-]+\.png)\)", said) if not (DOCS / name).is_file()]
+    if missing:
+        raise SystemExit(f"docs/workbench.md shows pictures that were not taken: {', '.join(missing)}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--looks", type=Path, help="take every page in all four looks into this folder")
@@ -188,39 +236,30 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
         runs, model = chosen.runs or Path(scratch) / "runs", save_network(Path(scratch) / "my-network.pt")
         make_runs(runs)
+        for name in ("going", "my-digits-judged", "mnist-lenet5-coverage"):
+            shutil.rmtree(runs / name, ignore_errors=True)
         bench = open_bench(runs.name, environment={"FOIBLE_CACHE": f"{scratch}/cache"}, inside=runs.parent)
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=ARGUMENTS)
 
         def sit_down(look: str) -> Page:
             width, scheme = LOOKS[look]
-            page = browser.new_page(
-                base_url=bench.address, viewport={"width": width, "height": 860}, color_scheme=scheme
-            )
+            viewport = {"width": width, "height": 860}
+            page = browser.new_context(base_url=bench.address, viewport=viewport, color_scheme=scheme).new_page()
             page.set_default_timeout(PATIENCE)
             return page
 
         try:
-            shutil.rmtree(runs / "going", ignore_errors=True)
-            shutil.rmtree(runs / "my-digits-judged", ignore_errors=True)
-            shutil.rmtree(runs / "mnist-lenet5-coverage", ignore_errors=True)
             ask_the_rest(sit_down("1280-light"), runs)
             start_long_run(sit_down("1280-light"))
-            for shot in [*shots(runs, model), *(OTHERS if chosen.looks else [])]:
-                if chosen.only and shot.name not in chosen.only:
-                    continue
-                looks = LOOKS if chosen.looks else ["1280-light", *(look for name, look in EXTRA if name == shot.name)]
-                for look in looks:
-                    suffix = "" if look == "1280-light" and not chosen.looks else f"-{look}"
-                    picture = take(sit_down(look), shot, None if chosen.looks else TALLEST)
-                    (folder / f"{shot.name}{suffix}.png").write_bytes(picture)
-                    print(f"{shot.name}{suffix}.png: {len(picture) / 1000:.0f} kB", flush=True)
+            listed = [*shots(runs, model), *(OTHERS if chosen.looks else [])]
+            wanted = [shot for shot in listed if not chosen.only or shot.name in chosen.only]
+            take_all(sit_down, wanted, folder, bool(chosen.looks))
         finally:
-            page = sit_down("1280-light")
-            page.goto("/runs/going")
-            page.get_by_role("button", name="Stop").click()
-            page.locator("[data-state=interrupted]").wait_for()
+            stop(runs / "going")
             browser.close()
             close_bench(bench)
+    if not chosen.looks and not chosen.only:
+        remove_unused()
 
 
 if __name__ == "__main__":

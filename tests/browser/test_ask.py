@@ -1,101 +1,122 @@
 """The other questions, asked as a user would: borders, two models, a test set, images to judge; and the list of runs."""
 
-import io
 import zipfile
+from dataclasses import dataclass
+from pathlib import Path
 
-import pytest
-from PIL import Image
 from playwright.sync_api import expect
 
-from foible.domains import load_domain, real_images
-from foible.images import to_bytes
 from foible.store import open_run
 
-from .conftest import SLOW, in_all_looks
+from .conftest import SLOW, in_all_looks, in_both_ways
 
 
-@pytest.fixture(scope="module")
-def digits(tmp_path_factory):
-    """An archive of real digits, one folder per class."""
-    real = real_images(load_domain("mnist"), "sample")
-    path = tmp_path_factory.mktemp("mine") / "my-digits.zip"
+@dataclass(frozen=True)
+class Kind:
+    """A kind of images, one of its models, and which chip of the form it is."""
+
+    domain: str
+    model: str
+    chip: str
+
+
+KINDS = {"digits": Kind("mnist", "mnist-lenet1", "MNIST)"), "photos": Kind("cifar10", "cifar10-teacher", "CIFAR-10")}
+
+
+def archive_of(bench, name, path):
+    """What a run began with and found, as an archive with one folder per class."""
+    run = open_run(bench.runs / name)
     with zipfile.ZipFile(path, "w") as archive:
-        for row in range(12):
-            picture = io.BytesIO()
-            Image.fromarray(to_bytes(real.images(real.labels.new_tensor([row])))[0, 0]).save(picture, "PNG")
-            archive.writestr(f"{int(real.labels[row])}/{row}.png", picture.getvalue())
-    return path
+        for finding in run.findings():
+            for image in (finding.image, finding.origin_image):
+                archive.write(run.layout.folder / image, f"{run.classes[finding.label]}/{Path(image).name}")
+        return len(archive.namelist())
 
 
-def test_four_questions_are_asked_and_answered(person, bench, digits):
-    page = person()
-    for title, name in (("Where are its borders?", "borders-here"), ("What changed", "changes-here")):
+@in_both_ways
+def test_two_questions_with_a_search_are_asked_and_answered(person, bench, name, width, scheme):
+    page, about = person(width, scheme), KINDS[name]
+    runs = {"borders": "Where are its borders?", "changes": "What changed"}
+    for question, title in runs.items():
         page.goto("/")
         page.get_by_role("link", name=title).click()
-        page.locator("#f-classifier").select_option("mnist-lenet1")
-        if name == "changes-here":
+        page.wait_for_load_state("load")  # the page listens from then on
+        page.locator("#f-classifier").select_option(about.model)
+        expect(page.locator(f"[name=domain][value={about.domain}]")).to_be_checked()
+        if question == "changes":
             page.locator("#f-rival").select_option("variant:int8")
         page.get_by_text("More: generator").click()
-        for field, value in {"attempts": 4, "evaluations": 200, "name": name}.items():
+        page.get_by_text("Everything a recipe can say").click()
+        few = {"attempts": 3, "evaluations": 100, "baseline": 0, "validators": "none", "name": f"{name}-{question}"}
+        for field, value in few.items():
             page.locator(f"[name={field}]").fill(str(value))
         expect(page.locator("#panel .cost b")).to_be_visible(timeout=SLOW)
+        in_all_looks(page)
         page.locator("#panel button.primary").click()
-        page.wait_for_url(f"**/runs/{name}")
-    page.set_viewport_size({"width": 400, "height": 860})
-    for title, model in (("Which of these images count?", ""), ("What has my test set", "mnist-lenet1")):
+        page.wait_for_url(f"**/runs/{name}-{question}")
+    for question in runs:
+        page.goto(f"/runs/{name}-{question}")
+        expect(page.locator(".progress .state")).to_have_text("complete", timeout=SLOW)
+        in_all_looks(page)
+    expect(page.locator("#studied")).to_contain_text("disagree")
+    recipe = open_run(bench.runs / f"{name}-borders").manifest.recipe
+    assert recipe["search"]["use"] == "shrink" and len(recipe["targets"]) == 10
+    assert "rival" in open_run(bench.runs / f"{name}-changes").manifest.recipe["classifiers"]
+
+
+@in_both_ways
+def test_two_questions_about_images_are_asked_and_answered(person, bench, tmp_path, name, width, scheme):
+    page, about, file = person(width, scheme), KINDS[name], tmp_path / f"my-{name}.zip"
+    count = archive_of(bench, name, file)
+    for title in ("Which of these images count?", "What has my test set"):
         page.goto("/")
         page.get_by_role("link", name=title).click()
-        page.locator("#file-images").set_input_files(digits)
-        expect(page.locator("#images-status")).to_have_text("my-digits.zip is here.", timeout=SLOW)
-        if model:
-            page.locator("#f-classifier").select_option(model)
+        page.wait_for_load_state("load")  # the page listens from then on
+        page.locator("#file-images").set_input_files(file)
+        expect(page.locator("#images-status")).to_have_text(f"{file.name} is here.", timeout=SLOW)
+        page.locator(".chip", has_text=about.chip).last.click()
+        if page.locator("#f-classifier").count():
+            page.locator("#f-classifier").select_option(about.model)
             page.get_by_text("More: which criteria").click()
             page.locator("[name=criteria][value=nc]").check()
-        else:
-            page.locator(".chip", has_text="MNIST)").last.click()
+        in_all_looks(page)
         page.locator("button.primary").click()
         page.wait_for_url("**/studies/*")
-    expect(page.locator(".figure").nth(1)).to_contain_text("12images in the set", timeout=SLOW)
+    expect(page.locator(".figure").nth(1)).to_contain_text(f"{count}images in the set", timeout=SLOW)
     assert "never stood out" in page.locator(".figure").first.inner_text()
     in_all_looks(page)
-    page.goto("/studies/my-digits-judged")
-    expect(page.locator(".figure").first).to_contain_text("of 12", timeout=SLOW)
-    expect(page.locator(".card img")).to_have_count(12)
+    page.goto(f"/studies/my-{name}-judged")
+    expect(page.locator(".figure").first).to_contain_text(f"of {count}", timeout=SLOW)
+    expect(page.locator(".card img")).to_have_count(count)
     in_all_looks(page)
-    for name in ("borders-here", "changes-here"):
-        page.goto(f"/runs/{name}")
-        expect(page.locator(".progress .state")).to_have_text("complete", timeout=SLOW)
-    expect(page.locator("#studied")).to_contain_text("disagree")
-    recipe = open_run(bench.runs / "borders-here").manifest.recipe
-    assert recipe["search"]["use"] == "shrink" and len(recipe["targets"]) == 10
-    assert "rival" in open_run(bench.runs / "changes-here").manifest.recipe["classifiers"]
 
 
-def test_the_list_of_runs_is_searched_annotated_repeated_and_cleared(person, bench):
-    page = person()
+@in_both_ways
+def test_the_list_of_runs_is_searched_annotated_repeated_and_cleared(person, bench, name, width, scheme):
+    page, other, spare = person(width, scheme), f"{name}-again", f"spare-{name}"
     page.goto("/runs")
-    row = page.locator("[data-run=toy-narrow]")
+    row = page.locator(f"[data-run={other}]")
     expect(row).to_contain_text("took")
     row.get_by_text("More").click()
     row.get_by_label("Title").fill("Mine")
-    row.get_by_label("Notes").fill("worth a second look")
+    row.get_by_label("Notes").fill(f"worth a second look: {name}")
     in_all_looks(page)
     row.get_by_role("button", name="Save").click()
-    page.get_by_label("search the runs").fill("second look")
+    page.get_by_label("search the runs").fill(f"second look {name}")
     page.get_by_role("button", name="Search").click()
     expect(page.locator("[data-run]")).to_have_count(1)
-    expect(page.locator("[data-run=toy-narrow] h3")).to_have_text("Mine")
+    expect(page.locator(f"[data-run={other}] h3")).to_have_text("Mine")
     page.goto("/runs")
-    page.locator("[data-run=digits]").get_by_text("More").click()
-    page.locator("[data-run=digits]").get_by_role("link", name="Same again with changes").click()
+    page.locator(f"[data-run={name}]").get_by_text("More").click()
+    page.locator(f"[data-run={name}]").get_by_role("link", name="Same again with changes").click()
     assert page.locator("[name=search]").input_value() == "descent"
     assert page.locator("[name=attempts]").input_value() == "6"
-    (bench.runs / "spare").mkdir()
-    (bench.runs / "spare" / "recipe.toml").write_text("")
+    (bench.runs / spare).mkdir()
+    (bench.runs / spare / "recipe.toml").write_text("")
     page.goto("/runs")
     page.once("dialog", lambda dialog: dialog.accept())
-    page.locator("[data-run=spare]").get_by_text("More").click()
-    page.locator("[data-run=spare]").get_by_role("button", name="Delete").click()
+    page.locator(f"[data-run={spare}]").get_by_text("More").click()
+    page.locator(f"[data-run={spare}]").get_by_role("button", name="Delete").click()
     expect(page.locator("[data-run=toy-wide]")).to_be_visible()
-    expect(page.locator("[data-run=spare]")).to_have_count(0)
-    assert not (bench.runs / "spare").exists()
+    expect(page.locator(f"[data-run={spare}]")).to_have_count(0)
+    assert not (bench.runs / spare).exists()

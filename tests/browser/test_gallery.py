@@ -5,24 +5,27 @@ import json
 import re
 import zipfile
 
-import pytest
 from playwright.sync_api import expect
 
+from foible.records import Key
+from foible.report import summarise
 from foible.store import open_run
 from foible.store.answers import read_answers
 from foible.store.layout import Layout
 
-from .conftest import in_all_looks
+from .conftest import in_all_looks, in_both_ways
+
+DRAWN = {"digits": "pixelated", "photos": "auto"}
 
 
-@pytest.mark.parametrize(("name", "look"), [("digits", "pixelated"), ("photos", "auto")])
-def test_failures_are_enlarged_selected_labelled_and_taken_away(person, bench, name, look):
+@in_both_ways
+def test_failures_are_enlarged_selected_labelled_and_taken_away(person, bench, name, width, scheme):
     run = open_run(bench.runs / name)
     lines = run.index()
-    page = person()
+    page = person(width, scheme)
     page.goto(f"/runs/{name}/findings")
     expect(page.locator(".card")).to_have_count(len(lines))
-    assert page.locator(".card img").first.evaluate("i => getComputedStyle(i).imageRendering") == look
+    assert page.locator(".card img").first.evaluate("i => getComputedStyle(i).imageRendering") == DRAWN[name]
     page.get_by_role("button", name="Small").click()
     assert page.locator(".card img").first.evaluate("i => i.clientWidth <= i.naturalWidth")
     page.get_by_role("button", name="Smooth").click()
@@ -87,11 +90,12 @@ def test_filters_and_the_confusion_map_agree_with_the_store(person, bench):
     expect(page.locator("main")).to_contain_text("No failure passes these filters")
 
 
-def test_one_failure_with_its_way_and_its_command_by_keyboard(person, bench):
-    run = open_run(bench.runs / "toy-wide")
-    finding = next(run.findings())
-    page = person()
-    page.goto("/runs/toy-wide/findings")
+@in_both_ways
+def test_one_failure_with_its_way_and_its_command_by_keyboard(person, bench, name, width, scheme):
+    run = open_run(bench.runs / name)
+    page = person(width, scheme)
+    page.goto(f"/runs/{name}/findings")
+    finding = run.finding(Key.read(page.locator(".card").first.get_attribute("data-finding")))
     page.keyboard.press("Tab")
     expect(page.get_by_text("Skip to the content")).to_be_focused()
     page.keyboard.press("Enter")
@@ -106,8 +110,8 @@ def test_one_failure_with_its_way_and_its_command_by_keyboard(person, bench):
         f"{run.classes[finding.label]} taken for {run.classes[finding.predicted]}"
     )
     picture = page.locator(".large img").first
-    assert picture.evaluate("i => getComputedStyle(i).imageRendering") == "pixelated"
-    assert picture.evaluate("i => i.clientWidth > 10 * i.naturalWidth")
+    assert picture.evaluate("i => getComputedStyle(i).imageRendering") == DRAWN[name]
+    assert picture.evaluate("i => i.clientWidth > 4 * i.naturalWidth")
     expect(page.locator("pre")).to_contain_text(f" {finding.key}")
     slider, text = page.locator("#way-step"), page.locator("#way-text")
     expect(slider).to_be_enabled()
@@ -125,34 +129,36 @@ def test_one_failure_with_its_way_and_its_command_by_keyboard(person, bench):
     page.wait_for_url(first_address)
 
 
-def test_runs_side_by_side_in_pictures(person, bench):
-    page = person()
+@in_both_ways
+def test_runs_side_by_side_in_pictures(person, bench, name, width, scheme):
+    page, both = person(width, scheme), (name, f"{name}-again")
     page.goto("/compare")
     expect(page.locator("main")).to_contain_text("Tick at least two runs")
-    page.get_by_label("toy-wide").check()
-    page.get_by_label("toy-narrow").check()
+    for one in both:
+        page.get_by_label(one, exact=True).check()
     page.get_by_role("button", name="Compare").click()
-    expect(page.locator(".columns thead")).to_contain_text("toy-wide")
+    expect(page.locator(".columns thead")).to_contain_text(both[1])
     expect(page.locator("main")).to_contain_text("shared starting images")
     expect(page.locator(".chart polyline")).to_have_count(2)
     one = page.locator(".one").first
     expect(one.locator("img")).to_have_count(3)
     attempt = int(one.get_attribute("data-attempt"))
-    for name in ("toy-wide", "toy-narrow"):
-        finding = open_run(bench.runs / name).finding(attempt)
-        expect(one.locator(f"a[href^='/runs/{name}/']")).to_have_attribute(
-            "href", f"/runs/{name}/findings/{finding.key}"
-        )
+    for run in both:
+        finding = open_run(bench.runs / run).finding(attempt)
+        expect(one.locator(f"a[href^='/runs/{run}/']")).to_have_attribute("href", f"/runs/{run}/findings/{finding.key}")
+    in_all_looks(page)
     page.set_viewport_size({"width": 400, "height": 860})
     boxes = [cell.bounding_box() for cell in page.locator(".columns tbody tr").nth(3).locator("td").all()]
     assert len(boxes) == 2 and all(b["x"] >= 0 and b["x"] + b["width"] <= 400 for b in boxes), "both are in sight"
 
 
-def test_exports_hold_what_the_run_holds(person, bench):
-    run = open_run(bench.runs / "toy-wide")
+@in_both_ways
+def test_exports_hold_what_the_run_holds(person, bench, name, width, scheme):
+    run = open_run(bench.runs / name)
     findings = list(run.findings())
-    page = person()
-    page.goto("/runs/toy-wide/export")
+    page = person(width, scheme)
+    page.goto(f"/runs/{name}/export")
+    in_all_looks(page)
 
     def fetched(file):
         with page.expect_download() as download:
@@ -167,7 +173,8 @@ def test_exports_hold_what_the_run_holds(person, bench):
         assert {"findings.csv", "manifest.json"} <= set(names)
     with zipfile.ZipFile(io.BytesIO(fetched("tree.zip"))) as archive:
         images = [n for n in archive.namelist() if n.endswith(".png")]
-        assert len(images) == len(findings) and {n.split("/")[0] for n in images} <= set(run.classes)
+        assert len(images) == summarise(run).search.stage("counts").count
+        assert set(run.classes) <= {n.split("/")[0] for n in archive.namelist()}, "every class has its folder"
     assert json.loads(fetched("summary.json"))["metrics"]["confirmed"] == len(findings)
     assert b"run report" in fetched("report.html")
-    assert b'name = "toy-wide"' in fetched("recipe.toml")
+    assert f'name = "{name}"'.encode() in fetched("recipe.toml")

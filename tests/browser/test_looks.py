@@ -20,7 +20,7 @@ PAGES = (
     "/runs/digits/findings",
     "/runs/photos/findings",
     "/runs/photos/findings/{attempt}",
-    "/compare?run=toy-wide&run=toy-narrow",
+    "/compare?run=photos&run=photos-again",
     "/runs/photos/people",
     "/runs/toy-wide/people/results",
     "/runs/digits/export",
@@ -87,7 +87,21 @@ def test_every_page_in_all_looks(person, bench, paths):
         assert not page.evaluate(TWICE), path
         assert page.locator("h1").count() == 1 and page.locator("html[lang]").count() == 1, path
         titles.add(page.title())
+        if path.startswith("/setup"):
+            assert page.evaluate("document.documentElement.scrollHeight") <= 1.5 * 860, "one and a half screens"
     assert len(titles) >= len(paths) - 3 and all("foible" in title for title in titles)
     print("first paints, milliseconds:", {path: round(paint) for path, paint in paints.items()})
     assert sorted(paints.values())[len(paints) // 2] < 500 * slowness(), paints
     assert sorted(costs.values())[len(costs) // 2] < 0.3 * slowness(), costs
+
+
+BARS = "[...document.querySelectorAll('.fill')].map(n => getComputedStyle(n).printColorAdjust)"
+
+
+def test_printed_pages_keep_their_bars(person):
+    page = person()
+    for path in ("/runs/photos", "/runs/digits/report"):
+        page.goto(path)
+        page.emulate_media(media="print")
+        assert set(page.evaluate(BARS)) == {"exact"}, path
+        assert not page.locator(".top, .actions").locator("visible=true").count(), "what is clicked is not printed"

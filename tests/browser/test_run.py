@@ -54,8 +54,7 @@ def stopped_in_the_end(bench):
     ("domain", "width", "scheme", "extent"), [("mnist", 1280, "light", 0.008), ("cifar10", 400, "dark", 0.05)]
 )
 def test_a_run_from_the_question_to_its_failures(person, bench, domain, width, scheme, extent):
-    page, name = person(color_scheme=scheme), f"browser-{domain}"
-    page.set_viewport_size({"width": width, "height": 860})
+    page, name = person(width, scheme), f"browser-{domain}"
     fill(page, name, extent, QUICK, domain)
     expect(page.locator("#probe")).to_contain_text("is right on", timeout=SLOW)
     page.get_by_text("Recipe and command").click()
@@ -148,6 +147,9 @@ def test_a_long_run_is_watched_reloaded_stopped_taken_up_and_killed(person, benc
     expect(page.locator("#status")).to_contain_text("evaluations/s", timeout=SLOW)
     expect(page.locator("#status")).to_contain_text("left")
     news_every_second(page, bench)
+    page.context.grant_permissions(["notifications"])
+    page.get_by_role("button", name="Tell me when it is done").click()
+    expect(page.locator("#tell-me")).to_have_text("You will be told")
     process = process_of(_layout(bench))
     page.reload()
     expect(state(page)).to_have_text("running")

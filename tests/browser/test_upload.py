@@ -35,13 +35,33 @@ class Reaching(nn.Module):
         return x.flatten(1)[:, :10] + torch.from_file(self.path, True, 4).sum()
 
 
+class Whole(nn.Module):
+    """A network of the zoo that takes images in [0, 1]."""
+
+    def __init__(self, stored):
+        super().__init__()
+        self.stored, self.network = stored, stored.network.module
+
+    def forward(self, x):
+        return self.network(self.stored.preprocessing(x))
+
+
 @pytest.fixture(scope="module")
-def good(tmp_path_factory):
-    """A network of one's own as TorchScript: code that only the sandbox may run."""
-    path = tmp_path_factory.mktemp("good") / "my-own-net.pt"
-    network = load_model(entry("mnist-deepconv").path(), "classifiers").network.module.eval()
-    torch.jit.trace(network, torch.rand(2, 1, 28, 28)).save(str(path))
-    return path
+def save(tmp_path_factory):
+    """Networks of one's own as TorchScript: code that only the sandbox may run."""
+
+    def saved(name, model, shape):
+        path = tmp_path_factory.mktemp("good") / name
+        network = Whole(load_model(entry(model).path(), "classifiers")).eval()
+        torch.jit.trace(network, torch.rand(2, *shape)).save(str(path))
+        return path
+
+    return saved
+
+
+@pytest.fixture(scope="module")
+def good(save):
+    return save("my-own-net.pt", "mnist-deepconv", (1, 28, 28))
 
 
 def send(page, path):
@@ -103,10 +123,13 @@ def test_a_classifier_of_ones_own_is_recognised_probed_described_run_and_removed
     expect(page.locator("#f-classifier")).not_to_contain_text("my-own-net")
 
 
-def test_two_people_do_not_see_each_others_uploads(person, good):
-    one, other = person(), person()
-    send(one, good)
+def test_two_people_do_not_see_each_others_uploads(person, save):
+    one, other = person(400, "dark"), person(400, "dark")
+    send(one, save("my-own-net.pt", "cifar10-teacher", (3, 32, 32)))
     expect(one.locator("#upload-status")).to_contain_text("is here", timeout=SLOW)
+    expect(one.locator("#recognised")).to_contain_text("Recognised", timeout=SLOW)
+    expect(one.locator("[name=domain][value=cifar10]")).to_be_checked()
+    in_all_looks(one)
     key = one.locator("#f-classifier").input_value()
     assert key.startswith("upload:")
     one.reload()

@@ -66,7 +66,7 @@ def test_every_stored_finding_still_fails(demo):
     folder, _, _ = demo
     count = len(list(open_run(folder).findings()))
     done = foible("replay", folder)
-    assert done.returncode == 0 and f"{count} of {count} findings still fail" in done.stdout
+    assert done.returncode == 0 and f"{count} of {count} failures still fail" in done.stdout
     assert count > 0
 
 

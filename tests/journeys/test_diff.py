@@ -60,7 +60,9 @@ def test_disagreements_are_found_kept_and_asked_again(common, toy_images, tmp_pa
     page = tmp_path / "run" / "difference.html"
     page.unlink()
     gated = foible("diff", *common, "--fail-if", "disagreements > 0", "-q")
-    assert gated.returncode == 1 and gated.stdout == "" and page.is_file(), "the same run, for a build that keeps the page"
+    assert gated.returncode == 1 and gated.stdout == "" and page.is_file(), (
+        "the same run, for a build that keeps the page"
+    )
     again = foible("diff", *common[:4], "--corpus", corpus, "--fail-if", "corpus_disagreements > 0")
     assert again.returncode == 0, again.stderr
     assert "A and B disagree now on       0" in again.stdout, "the same model twice"

@@ -1,5 +1,7 @@
 """What is measured of disagreements, with numbers a pencil can check."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -62,6 +64,15 @@ def test_who_wins_by_region_with_intervals():
     assert first.place == (4, 9) and (first.a, first.b) == (8, 1) and first.better == "A"
     assert second.place == (1, 7) and second.rate.share is None and second.better is None
     assert [w.place for w in seen.classes] == [4, 7]
+
+
+def test_images_from_one_origin_are_no_independent_evidence():
+    """Eight wins of A in eight are clear from eight origins (68 % and more), and not from three (44 % and more)."""
+    said = answers(*[(4, 9, 4)] * 8)
+    alone, shared = selection(said).overall, selection(replace(said, origins=torch.arange(8) % 3)).overall
+    assert alone.better == "A" and alone.origins == 8 and alone.rate.low == pytest.approx(0.676, abs=1e-3)
+    assert shared.better is None and shared.origins == 3 and shared.rate.low == pytest.approx(0.438, abs=1e-3)
+    assert shared.rate.share == 1 and shared.rate.total == 8
 
 
 def test_people_are_asked_where_an_answer_pays_most():

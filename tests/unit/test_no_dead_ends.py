@@ -110,6 +110,33 @@ def test_code_that_fails_is_the_users_and_not_the_gates(code, toys, tmp_path):
         assert ended.exit_code == 2 and "error:" in ended.output and "Traceback" not in ended.output, ended.output
 
 
+MAKES = """
+import torch
+from torch import nn
+
+class Bars(nn.Module):
+    def forward(self, x):
+        return x[:, 0].mean(1).reshape(-1, 3, 2).mean(2) * 10
+
+def bare():
+    return Bars()
+
+def word():
+    return "no network"
+"""
+
+
+def test_code_that_makes_a_bare_network_is_tested_like_any_other(toys, tmp_path):
+    (tmp_path / "net.py").write_text(MAKES)
+    for name, more in (("bare", []), ("Bars", ["--range=0,1"])):
+        ended = foible("test", f"{tmp_path / 'net.py'}:{name}", "--domain", toys, "--look", *more)
+        assert ended.exit_code == 0 and f"classifier 'net-{name}' is right on" in ended.output, ended.output
+    ended = foible("test", f"{tmp_path / 'net.py'}:word", "--domain", toys, "--look")
+    assert ended.exit_code == 2 and "gives a str, which is no classifier" in ended.output
+    ended = foible("test", "mnist-lenet1", "--domain", "mnist", "--untrusted", "--look")
+    assert ended.exit_code == 2 and "no sandbox is needed" in ended.output
+
+
 def test_a_function_that_ends_the_program_or_leaves_threads_is_noticed(toys, tmp_path):
     body = "    return images[..., 0].mean(1).reshape(-1, 3, 2).mean(2) * 10\n"
     (tmp_path / "exits.py").write_text("import sys\ndef predict(images):\n    sys.exit(0)\n")

@@ -50,9 +50,19 @@ def test_findings_are_found_by_key(run):
     assert "0, 0-1, 0-2" in missing.value.hint
 
 
+def test_what_was_found_from_one_origin_shares_its_file(run):
+    findings = list(run.findings())
+    origins = {f.attempt: f.origin_image for f in findings}
+    assert {f.origin_image for f in findings} == set(origins.values()), (
+        "one for each attempt, which has one origin here"
+    )
+    files = [p.name for p in (run.layout.folder / "images").glob("*-origin.png")]
+    assert len(files) == len(origins) < len(findings) == len({f.image for f in findings})
+
+
 def test_replay_takes_keys(run):
     said = CliRunner().invoke(app, ["replay", str(run.layout.folder), "0-1", "1"])
-    assert said.exit_code == 0 and "2 of 2 findings still fail" in said.output
+    assert said.exit_code == 0 and "2 of 2 failures still fail" in said.output
     assert said.stdout.startswith("000000-0001") and "\n000001 " in said.stdout
     assert CliRunner().invoke(app, ["replay", str(run.layout.folder), "0-x"]).exit_code == 2
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -12,12 +9,12 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from foible.benchmark.study_file import read_study, study_path
 from foible.campaign import Recipe, load_recipe
-from foible.campaign.built_in import RECIPES, combined
+from foible.campaign.built_in import combined
 from foible.errors import FoibleError, RecipeError, did_you_mean
 from foible.registry import find, names_a_file, refuse_unfit
 
-NAME = re.compile(r"[A-Za-z0-9][\w.-]*")  # of a cell's part: its run gets a folder of that name
 NAMED = 5  # wrong cells named in one message
 
 
@@ -46,11 +43,6 @@ class Matrix:
     cells: tuple[Cell, ...]
 
 
-def matrix_names() -> list[str]:
-    """The benchmarks that come with foible."""
-    return sorted(path.stem for path in RECIPES.glob("*.toml") if "axes" in tomllib.loads(path.read_text()))
-
-
 def load_matrix(
     reference: str | Path,
     changes: Mapping[str, Any] | None = None,
@@ -65,8 +57,8 @@ def load_matrix(
         only: patterns such as "mnist-*" and "low": of an axis that some match, the other cells are left out.
         seeds: how often each cell is run, with seeds that follow each other.
     """
-    path = _path(reference)
-    study = _study(path)
+    path = study_path(reference)
+    study = read_study(path)
     if seeds < 1:
         raise RecipeError(f"--seeds {seeds} is not a number of repetitions", "use 1 or more")
     chosen = _chosen(study["axes"], only)
@@ -133,53 +125,3 @@ def _chosen(axes: Sequence[Mapping[str, Any]], only: Sequence[str]) -> set[tuple
         pattern = sorted(idle)[0]
         raise RecipeError(f"--only '{pattern}' matches no cell of any axis", did_you_mean(pattern, known))
     return set(product(*kept))
-
-
-def _path(reference: str | Path) -> Path:
-    if str(reference) in matrix_names():
-        return RECIPES / f"{reference}.toml"
-    path = Path(reference)
-    if path.suffix != ".toml" or not path.is_file():
-        raise RecipeError(
-            f"no benchmark '{reference}'",
-            did_you_mean(str(reference), matrix_names()) + "; the path of a .toml file works too",
-        )
-    return path
-
-
-def _study(path: Path) -> dict[str, Any]:
-    """The file, once its shape is known to be right."""
-    hint = "compare it with a built-in one, such as recipes/gift.toml: [shared], then one [[axes]] per axis"
-    try:
-        study = tomllib.loads(path.read_text())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RecipeError(f"benchmark '{path}' is not TOML: {error}", hint) from error
-    unknown = sorted(study.keys() - {"shared", "axes"})
-    if unknown:
-        raise RecipeError(f"benchmark '{path}' has an unknown key '{unknown[0]}'", hint)
-    axes = study.get("axes")
-    if not isinstance(axes, list) or not axes:
-        raise RecipeError(f"benchmark '{path}' has no [[axes]]", hint)
-    if not isinstance(study.setdefault("shared", {}), dict):
-        raise RecipeError(f"benchmark '{path}': 'shared' is not a table of recipe values", hint)
-    study["shared"]["title"] = str(study["shared"].get("title", path.stem))
-    for number, axis in enumerate(axes, 1):
-        if not isinstance(axis, dict) or not axis:
-            raise RecipeError(f"benchmark '{path}': axis {number} has no cell", hint)
-        for name, part in axis.items():
-            if not isinstance(part, dict):
-                raise RecipeError(f"benchmark '{path}': axis {number}, '{name}' is not a table of recipe values", hint)
-            if not NAME.fullmatch(name):
-                raise RecipeError(
-                    f"benchmark '{path}': axis {number}, '{name}' cannot be part of a folder's name",
-                    "use letters, digits, '-', '_' and '.', beginning with a letter or a digit",
-                )
-            part["title"] = str(part.get("title", name))
-    called = Counter("-".join(parts) for parts in product(*axes))
-    twice = [name for name, count in called.items() if count > 1]
-    if twice:
-        raise RecipeError(
-            f"benchmark '{path}' has two cells '{path.stem}-{twice[0]}'",
-            "rename a part, so that each gets its own folder",
-        )
-    return study

@@ -8,7 +8,8 @@ from pathlib import Path
 from foible.benchmark.formats import apart, as_csv, latex, markdown
 from foible.benchmark.matrix import Matrix
 from foible.benchmark.rivals import Rivalry, paired_comparisons, rivalries
-from foible.benchmark.tables import Table, generators_table, results, results_table, weaknesses_table
+from foible.benchmark.tables import Table, generators_table, results, results_table
+from foible.benchmark.weaknesses import weaknesses_table
 from foible.files import disk_errors, write_whole
 from foible.report.comparison import Comparison
 from foible.report.page import environment

@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from foible.faces import Leaves, Shares
+from foible.protocols import Objective
 from foible.types import State
 
 
@@ -44,3 +46,10 @@ def rows_of(table: State, keep: Tensor) -> State:
 def joined(old: State, new: State) -> State:
     """A table with more lanes."""
     return {name: torch.cat([old[name], value]) for name, value in new.items()} if old else new
+
+
+def left_behind(objective: Objective, memory: State) -> State | None:
+    """What of the memories of searches a run will merge; None where it merges nothing."""
+    if not isinstance(objective, Shares):
+        return None
+    return objective.leaves(memory) if isinstance(objective, Leaves) else memory

@@ -12,19 +12,24 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from itertools import chain
+from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from foible.campaign.evaluate import Evaluator, Rendered
 from foible.campaign.events import Found
 from foible.campaign.steadiness import steadiness
-from foible.images import png_bytes, read_png
+from foible.images import png_bytes, read_png, to_bytes, to_images
 from foible.records import Finding, Key, Probabilities, Verdict, everyone_accepts
 from foible.types import TESTED, Arm, Images, Latents
+
+ORIGINS = 256  # whose files are at hand
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,16 @@ class Suspects:
         return cls(**columns, before=Rendered(torch.cat([p.before.images for p in parts]), outputs))
 
 
+class Shown(NamedTuple):
+    """A failure as it was read back from its file, and what is said of it and of its origin."""
+
+    image: Tensor
+    png: bytes
+    predicted: int
+    before: Mapping[str, Probabilities]
+    after: Mapping[str, Probabilities]
+
+
 def confirm(evaluator: Evaluator, arm: Arm, suspects: Suspects) -> list[Found | None]:
     """The finding that each suspect is, or None."""
     found: list[Found | None] = [None] * len(suspects)
@@ -72,12 +87,14 @@ def confirm(evaluator: Evaluator, arm: Arm, suspects: Suspects) -> list[Found | 
     verdicts = _verdicts(evaluator, stored, s, rows)
     if evaluator.campaign.recipe.steers:
         still = still & torch.tensor([everyone_accepts(mine) for mine in verdicts])
+    before, after = _probabilities(s.before), _probabilities(second)
     found_before: Counter[int] = Counter()
     for i in still.nonzero()[:, 0].tolist():
         row, attempt = int(rows[i]), int(s.attempts[rows[i]])
         number = int(s.numbers[row]) + found_before[attempt]
         found_before[attempt] += 1
-        found[row] = _found(evaluator, arm, s, row, number, second.rows(torch.tensor([i])), files[i], verdicts[i])
+        seen = Shown(stored[i], files[i], int(second.outputs[TESTED][i].argmax()), before[row], after[i])
+        found[row] = _found(evaluator, arm, s, row, number, seen, verdicts[i])
     return found
 
 
@@ -97,14 +114,14 @@ def _found(
     s: Suspects,
     row: int,
     number: int,
-    second: Rendered,
-    png: bytes,
+    shown: Shown,
     verdicts: tuple[Verdict, ...],
 ) -> Found:
-    before = s.before.rows(torch.tensor([row]))
-    origin_png = png_bytes(before.images[0])
+    origin = s.before.images[row]
+    origin_png, origin_digest = _file_of(to_bytes(origin).tobytes(), tuple(origin.shape))
     attempt = int(s.attempts[row])
-    stem = Key(attempt, number).padded if arm is Arm.SEARCH else f"{arm}-{Key(attempt, number).padded}"
+    side = "" if arm is Arm.SEARCH else f"{arm}-"
+    stem = f"{side}{Key(attempt, number).padded}"
     columns = zip(evaluator.campaign.objective.names, s.scores[row].tolist(), strict=True)
     finding = Finding(
         arm=arm,
@@ -112,24 +129,35 @@ def _found(
         number=number,
         label=int(s.labels[row]),
         target=int(s.targets[row]),
-        predicted=int(second.outputs[TESTED][0].argmax()),
+        predicted=shown.predicted,
         evaluations=int(s.evaluations[row]),
         rounds=int(s.rounds[row]),
-        before={role: _probabilities(logits[0]) for role, logits in before.outputs.items()},
-        after={role: _probabilities(logits[0]) for role, logits in second.outputs.items()},
+        before=shown.before,
+        after=shown.after,
         latent_distance=float(torch.linalg.vector_norm(s.latents[row] - s.origins[row])),
-        pixel_distance=float(torch.linalg.vector_norm(second.images[0] - before.images[0])),
+        pixel_distance=float(torch.linalg.vector_norm(shown.image - origin)),
         latent=s.latents[row],
         origin_latent=s.origins[row],
         image=f"images/{stem}-failure.png",
-        origin_image=f"images/{stem}-origin.png",
-        image_sha256=hashlib.sha256(png).hexdigest(),
-        origin_sha256=hashlib.sha256(origin_png).hexdigest(),
+        origin_image=f"images/{side}{Key(attempt, 0).padded}-{origin_digest[:12]}-origin.png",
+        image_sha256=hashlib.sha256(shown.png).hexdigest(),
+        origin_sha256=origin_digest,
         verdicts=verdicts,
         measures={name: value for name, value in columns if value == value},
     )
-    return Found(finding, origin_png, png)
+    return Found(finding, origin_png, shown.png)
 
 
-def _probabilities(logits: Tensor) -> Probabilities:
-    return tuple(round(p, 6) for p in logits.double().softmax(0).tolist())
+@lru_cache(maxsize=ORIGINS)
+def _file_of(pixels: bytes, shape: tuple[int, int, int]) -> tuple[bytes, str]:
+    """An origin as a PNG, and its digest: what is found on the way from it by the dozen shares one file."""
+    content = png_bytes(to_images(np.frombuffer(pixels, np.uint8).reshape(shape)))
+    return content, hashlib.sha256(content).hexdigest()
+
+
+def _probabilities(rendered: Rendered) -> list[dict[str, Probabilities]]:
+    """What each image is taken for, by role."""
+    rows = {role: logits.double().softmax(1).tolist() for role, logits in rendered.outputs.items()}
+    return [
+        {role: tuple(round(p, 6) for p in each[i]) for role, each in rows.items()} for i in range(len(rendered.images))
+    ]

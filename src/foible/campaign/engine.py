@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from foible.campaign.assemble import Campaign
-from foible.campaign.books import blank_books, joined, rows_of
+from foible.campaign.books import blank_books, joined, left_behind, rows_of
 from foible.campaign.confirm import Suspects, confirm
 from foible.campaign.evaluate import Evaluator
 from foible.campaign.events import Ended, Event, Round, Saved, Shard, Shrunk
@@ -24,7 +24,7 @@ from foible.campaign.failing import Failing, failing_rows
 from foible.campaign.rehearse import lanes_of
 from foible.campaign.starts import StartQueue
 from foible.errors import RecipeError
-from foible.faces import Leaves, Remembers, Shares
+from foible.faces import Remembers
 from foible.protocols import Lanes
 from foible.records import Outcome
 from foible.types import TESTED, Arm, Feedback, Proposal, Starts, State, Status
@@ -171,15 +171,16 @@ class Engine:
         if len(lanes) == 0:
             return
         late = self.books["suspected"][lanes] if self.late else torch.zeros(len(lanes), dtype=torch.bool)
-        self.events += [self._ended(lane) for lane in lanes[~late].tolist()]
+        left = left_behind(self.objective, self.memory)
+        self.events += [self._ended(lane, left) for lane in lanes[~late].tolist()]
         if bool(late.any()):
-            self.waiting.append(self._unconfirmed(lanes[late]))
+            self.waiting.append(self._unconfirmed(lanes[late], left))
         keep = (~ended).nonzero()[:, 0]
         self.lanes = self._lanes(self.lanes.starts.rows(keep))
         self.state, self.memory, self.books = (rows_of(t, keep) for t in (self.state, self.memory, self.books))
         self._refill()
 
-    def _ended(self, lane: int) -> Ended:
+    def _ended(self, lane: int, left: State | None) -> Ended:
         found, suspected = int(self.books["found"][lane]), bool(self.books["suspected"][lane])
         status = Status.FOUND if found else Status.LOST if suspected else Status.HELD
         attempt = int(self.lanes.attempts[lane])
@@ -198,18 +199,16 @@ class Engine:
             target=int(self.lanes.targets[lane]),
             findings=found,
         )
-        if not isinstance(self.objective, Shares):
-            return Ended(outcome)
-        memory = self.objective.leaves(self.memory) if isinstance(self.objective, Leaves) else self.memory
-        return Ended(outcome, {k: v[lane].clone() for k, v in memory.items()})
+        return Ended(outcome, left and {k: v[lane].clone() for k, v in left.items()})
 
-    def _unconfirmed(self, lanes: Tensor) -> tuple[Suspects, list[Ended]]:
+    def _unconfirmed(self, lanes: Tensor, left: State | None) -> tuple[Suspects, list[Ended]]:
         """The best failures of searches that are over, to be confirmed with others at the price of one evaluation."""
         self.books["spent"] = self.books["spent"].index_add(0, lanes, torch.ones_like(lanes))
         self.evaluations += len(lanes)
         best = {k.removeprefix("best."): v[lanes] for k, v in self.books.items() if k.startswith("best.")}
         failing = Failing(lanes, best["origin"], best["latent"], best["scores"])
-        return self._suspects(failing, best["spent"] + 1, best["rounds"]), [self._ended(i) for i in lanes.tolist()]
+        suspects = self._suspects(failing, best["spent"] + 1, best["rounds"])
+        return suspects, [self._ended(lane, left) for lane in lanes.tolist()]
 
     def _enough_wait(self) -> bool:
         """Whether the failures that wait fill a chunk, or have waited for long."""

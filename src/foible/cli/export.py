@@ -42,7 +42,8 @@ def export(
     valid: Annotated[Judged | None, _file("Is it an image of the domain: yes, no, unknown.")] = None,
     kept: Annotated[Judged | None, _file("Does it keep its label: yes, no, unknown.")] = None,
 ) -> int:
-    """Write findings as zip, tree, Parquet or JSON, all of them or some."""
+    """Write failures as zip, tree, Parquet or JSON, all of them or some."""
+    from foible.report.wording import plural
     from foible.store import open_run
     from foible.store.export import to_json, to_parquet, to_tree, to_zip
     from foible.store.selection import Wanted
@@ -61,7 +62,7 @@ def export(
         written = write(opened, path, replace(wanted, counts="yes") if ready else wanted)
         left = f"; {written.unwanted} left out" if written.unwanted else ""
         print(
-            f"{path}: {written.count} findings{left}{', --all takes those that do not count' if left and ready else ''}"
+            f"{path}: {plural(written.count, 'failure')}{left}{', --all takes those that do not count' if left and ready else ''}"
         )
         damaged |= dict.fromkeys(written.damaged)
     for reason in damaged:

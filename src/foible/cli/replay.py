@@ -43,7 +43,7 @@ def replay(
                 else f"{r.finding.key.padded}  {expected} recognised: no failure"
             )
     failing, damaged = sum(r.fails for r in results), sum(bool(r.problem) for r in results)
-    print(f"{failing} of {len(results)} findings still fail" + (f", {damaged} damaged" if damaged else ""))
+    print(f"{failing} of {len(results)} failures still fail" + (f", {damaged} damaged" if damaged else ""))
     if damaged:
         return 3
     return 0 if failing == len(results) or classifier else 1

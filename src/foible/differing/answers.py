@@ -32,7 +32,8 @@ class ClassDrift:
 class Answers:
     """The classes that A and B name (N,), how far apart their probabilities are (N,), and what is expected (-1: unknown).
 
-    `images` holds the first thousand images on which they disagree, where somebody will look at them.
+    `images` holds the first thousand images on which they disagree, where somebody will look at them; `origins` tells (N,)
+    which images come from the same one and are no independent evidence.
     """
 
     a: Tensor
@@ -40,6 +41,7 @@ class Answers:
     gaps: Tensor
     expected: Tensor
     images: Images | None = None
+    origins: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.a)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+
+import torch
 
 from foible.differing.answers import Answers
 from foible.differing.corpus import Corpus
@@ -39,10 +41,12 @@ class Difference:
     together: Together | None = None
     published: bool = False
 
-    @property
+    @cached_property
     def found(self) -> Answers:
-        """What A and B say of the images that were found."""
-        return self.corpus.answers
+        """What A and B say of the images that were found, and which of these come from the same origin."""
+        places: dict[str, int] = {}
+        origins = [places.setdefault(f.origin_sha256, len(places)) for f in self.run.findings()]
+        return replace(self.corpus.answers, origins=torch.tensor(origins, dtype=torch.long))
 
     @property
     def images(self) -> Images:

@@ -137,4 +137,6 @@ def _share(rate: Rate) -> str:
 
 
 def _better(wins: Wins) -> str:
-    return f": {wins.better} is better" if wins.better else ": undecided"
+    """The decision, and on how many origins it rests."""
+    rests = f"from {wins.origins} origin{'' if wins.origins == 1 else 's'}"
+    return f", {rests}: {wins.better} is better" if wins.better else f", {rests}: undecided"

@@ -2,7 +2,8 @@
 
 A region is an unordered pair of classes that the two are torn between: all disagreements "4 or 9", whoever said which. Only
 disagreements whose truth is known count; both wrong is nobody's win. Shares come with 95 % Wilson intervals, and a region
-is *decided* when its interval leaves out one half.
+is *decided* when its interval leaves out one half. A search finds many images on its way from one origin, which are alike:
+the interval is that of as many observations as there are origins.
 
 Asking people pays where an answer can change the decision: in regions that are large and undecided. Each next question goes
 to the region where the interval is widest for its weight, which is its share of all disagreements.
@@ -12,31 +13,36 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from foible.differing.answers import Answers
-from foible.metrics.rates import Rate, rate
+from foible.metrics.rates import Rate, rate, wilson
 
 Region = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Wins:
-    """Of the disagreements in one place: how often A alone was right, of the times that one of them was."""
+    """Of the disagreements in one place: how often A alone was right, of the times that one was, and from how many origins."""
 
     place: Hashable
     disagreements: int
     a: int
     b: int
     neither: int
+    origins: int
 
     @property
     def rate(self) -> Rate:
-        """A's share of the wins."""
-        return rate(self.a, self.a + self.b)
+        """A's share of the wins, as sure as its origins are many."""
+        plain = rate(self.a, self.a + self.b)
+        if plain.share is None:
+            return plain
+        low, high = wilson(plain.share * self.origins, self.origins)
+        return replace(plain, low=low, high=high)
 
     @property
     def better(self) -> str | None:
@@ -104,4 +110,7 @@ def _regions(answers: Answers) -> list[Region]:
 def _wins(place: Hashable, answers: Answers, rows: Tensor) -> Wins:
     known = rows & (answers.expected >= 0)
     a, b = known & (answers.a == answers.expected), known & (answers.b == answers.expected)
-    return Wins(place, int(rows.sum()), int(a.sum()), int(b.sum()), int((known & ~a & ~b).sum()))
+    origins = torch.arange(len(answers)) if answers.origins is None else answers.origins
+    return Wins(
+        place, int(rows.sum()), int(a.sum()), int(b.sum()), int((known & ~a & ~b).sum()), len(origins[a | b].unique())
+    )

@@ -35,8 +35,11 @@ def rate(count: int, total: int) -> Rate:
     return Rate(count, total, count / total, low, high)
 
 
-def wilson(count: int, total: int) -> tuple[float, float]:
-    """Wilson's interval of a share (1927); the same as scipy's, whose import takes longer than many a command."""
+def wilson(count: float, total: int) -> tuple[float, float]:
+    """Wilson's interval of a share (1927); the same as scipy's, whose import takes longer than many a command.
+
+    The count is a fraction where a share of more, dependent observations is as good as one of `total` independent ones.
+    """
     z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
     share, scale = count / total, 1 + z * z / total
     middle = (share + z * z / (2 * total)) / scale

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -59,13 +60,15 @@ def inside(folder: Path, name: str) -> Path:
 
     Every stored name goes through here: a folder that came from elsewhere may name any file of this machine.
     """
-    parts = PurePosixPath(name).parts
-    if not parts or PurePosixPath(name).is_absolute() or ".." in parts or "\\" in name or "\0" in name:
+    pure = PurePosixPath(name)
+    parts = pure.parts
+    if not parts or pure.is_absolute() or ".." in parts or "\\" in name or "\0" in name:
         raise StoreError(f"'{name[:200]}' is not the name of a file of the run '{folder}'", LEAVES)
     path = folder.joinpath(*parts)
     if len(name) > LONGEST_NAME or max(map(len, parts)) > LONGEST_PART:
         raise StoreError(f"'{name[:60]}...' is longer than the name of any file", LEAVES)
-    if not path.resolve().is_relative_to(folder.resolve()):
+    home = os.path.realpath(folder)
+    if os.path.commonpath([home, os.path.realpath(path)]) != home:
         raise StoreError(f"'{name[:200]}' is a link that leaves the run '{folder}'", LEAVES)
     if path.exists() and not path.is_file():
         raise StoreError(f"'{name[:200]}' of the run '{folder}' is not a file", LEAVES)

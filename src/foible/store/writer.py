@@ -138,10 +138,17 @@ class RunWriter:
             yield
 
     def add_finding(self, finding: Finding, origin_png: bytes, png: bytes) -> None:
-        """A finding with its two files; inside a transaction."""
-        self._write_image(finding.origin_image, origin_png, finding.origin_sha256)
+        """A finding with its two files; inside a transaction. What was found from one origin shares that one's file."""
+        if not self._holds(finding.origin_image, finding.origin_sha256):
+            self._write_image(finding.origin_image, origin_png, finding.origin_sha256)
         self._write_image(finding.image, png, finding.image_sha256)
         insert_finding(self.database, finding)
+
+    def _holds(self, name: str, digest: str) -> bool:
+        """Whether a file is there already, whole."""
+        path = inside(self.layout.folder, name)
+        with disk_errors(path):
+            return path.is_file() and sha256(path) == digest
 
     def _write_image(self, name: str, content: bytes, digest: str) -> None:
         """Write a file, and make sure that what is on the disk is what was meant."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import threading
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +43,7 @@ from foible.ui.sessions import Sessions
 from foible.ui.shelf import Shelf
 from foible.ui.workshop import Workshop
 
+SETTLED = 3.0  # seconds after which the first pages are drawn
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -92,7 +95,11 @@ def create_app(settings: Settings) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(_: Starlette):  # type: ignore[no-untyped-def]
+        warm = threading.Timer(SETTLED, importlib.import_module, ["scipy.stats"])  # slow to import: nobody waits for it
+        warm.daemon = True
+        warm.start()
         yield
+        warm.cancel()
         app.state.bench.probing.close()
         sessions.close()
 

@@ -49,16 +49,25 @@ def recognise(model: Mapping[str, Any], domains: Mapping[str, str]) -> Recognise
         network, called = open_network(str(model["use"]), model.get("untrusted"))
     except FoibleError as error:
         return Recognised(None, (), error.message)
-    tried: list[Tried] = []
     try:
-        for name, use in domains.items():
-            tried.append(_try(network, called, name, use))
-            if (tried[-1].share or 0.0) >= SURE:
+        for other_shapes in (False, True):  # a model that fits a domain as it is need not be tried on enlarged images
+            tried = _try_all(network, called, domains, other_shapes)
+            if (found := told_apart(tried)) is not None:
                 break
+        return Recognised(found, tried)
     finally:
         if isinstance(network, Closable):
             network.close()
-    return Recognised(told_apart(tuple(tried)), tuple(tried))
+
+
+def _try_all(network: Network, called: str, domains: Mapping[str, str], other_shapes: bool) -> tuple[Tried, ...]:
+    """How a model does on each domain, until one of them is beyond doubt."""
+    tried: list[Tried] = []
+    for name, use in domains.items():
+        tried.append(_try(network, called, name, use, other_shapes))
+        if (tried[-1].share or 0.0) >= SURE:
+            break
+    return tuple(tried)
 
 
 def told_apart(tried: tuple[Tried, ...]) -> str | None:
@@ -71,12 +80,12 @@ def told_apart(tried: tuple[Tried, ...]) -> str | None:
     return ranked[0].domain
 
 
-def _try(network: Network, called: str, name: str, use: str) -> Tried:
+def _try(network: Network, called: str, name: str, use: str, other_shapes: bool) -> Tried:
     domain = load_domain(use)
     classes = len(domain.classes)
     try:
         images, labels = probe_images(real_images(domain), IMAGES)
-        chosen = choose(network, Said(), images, labels)
+        chosen = choose(network, Said(), images, labels, other_shapes=other_shapes)
         scores = AdaptedClassifier(called, network, domain.classes, chosen.preprocessing).raw_scores(images)
         if scores.shape[1] != classes:
             return Tried(name, None, 1 / classes, f"it gives {scores.shape[1]} scores, there are {classes} classes")

@@ -8,17 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from torch import nn
+
 from foible.classifiers.adapted import AdaptedClassifier
 from foible.classifiers.kinds.recognise import is_own_model
 from foible.classifiers.load import load_classifier
 from foible.classifiers.variants import classifier_variant
 from foible.digest import sha256
 from foible.domains import Domain, RealImages
-from foible.errors import RecipeError, did_you_mean
+from foible.errors import ModelError, RecipeError, did_you_mean
 from foible.registry import build, find, names_a_file, singular, table
 from foible.zoo.catalogue import cards, entries, not_installed
 from foible.zoo.files import load_model
 from foible.zoo.trainable import trainable
+
+SAID = frozenset({"mean", "std", "range", "size", "channels", "layout", "colours", "output", "classes"})
 
 
 @dataclass(frozen=True)
@@ -53,13 +57,16 @@ def resolve(
         classifier = load_classifier(use, domain=domain, data=data, **parameters)
         return Resolved(classifier, classifier.digests)
     if names_a_file(use):
-        source = Path(use.rpartition(":")[0])
-        return Resolved(build(role, use, parameters), {str(source): sha256(source)})
+        return _from_file(role, use, parameters, domain, data)
     known = entries().get(use)
     if known is not None and known.settings is not None:
         given = {"folder": str(known.path()), **known.settings, **parameters}
         return Resolved(build(role, known.family, given), {known.name: known.sha256})
     if use in entries() or use.endswith(".safetensors"):
+        if boxed := sorted({"untrusted", "limits", "insist"} & parameters.keys()):
+            raise RecipeError(
+                f"'{use}' is a file of numbers without code: no sandbox is needed", f"leave out {' and '.join(boxed)}"
+            )
         path = entries()[use].path() if use in entries() else Path(use)
         name = use if use in entries() else path.stem
         return Resolved(load_model(path, role, name, parameters), {path.name: sha256(path)})
@@ -73,6 +80,33 @@ def resolve(
         did_you_mean(use, [*fitting, *table(role)])
         + "; a model file (.safetensors, .pt, .pt2, .onnx), a hub name or file.py:Name works too",
     )
+
+
+def _from_file(
+    role: str, use: str, parameters: Mapping[str, Any], domain: Domain | None, data: RealImages | None
+) -> Resolved:
+    """What the code of a user makes; a bare torch module becomes a classifier, and how it wants its images is found out."""
+    source, _, called = use.rpartition(":")
+    digests = {source: sha256(Path(source))}
+    own = inspect.signature(find(role, use)).parameters if role == "classifiers" else parameters
+    said = {k: v for k, v in parameters.items() if k in SAID and k not in own}
+    made = build(role, use, {k: v for k, v in parameters.items() if k not in said})
+    if role != "classifiers" or _complete(made):
+        if said:
+            build(role, use, parameters)  # names what it does not take
+        return Resolved(made, digests)
+    if not isinstance(made, nn.Module) or domain is None:
+        raise ModelError(
+            f"'{use}' gives a {type(made).__name__}, which is no classifier",
+            "it must give a torch module; or name a function on arrays, file.py:predict",
+        )
+    adapted = load_classifier(made, domain=domain, data=data, name=f"{Path(source).stem}-{called}", **said)
+    return Resolved(adapted, digests | adapted.digests)
+
+
+def _complete(made: Any) -> bool:
+    """Whether something is a classifier as it stands."""
+    return callable(made) and all(hasattr(made, part) for part in ("name", "classes"))
 
 
 def _offered(role: str, use: str, domain: Domain | None) -> dict[str, Any]:

@@ -84,12 +84,12 @@ def test_a_part_that_does_not_exist_is_named_with_its_cell(toy_matrix, part, mes
     [
         ("name = ", "is not TOML"),
         ("[shared]\ntitle = 'x'", r"has no \[\[axes\]\]"),
-        ("[[axes]]\n", "axis 1 has no cell"),
-        ("[[axes]]\nlow = 3", "axis 1, 'low' is not a table"),
+        ("[[axes]]\n", "has no cell in axis 1"),
+        ("[[axes]]\nlow = 3", "in axis 1 a 'low' that is not a table"),
         ("attempts = 3\n[[axes]]\nlow = {}", "unknown key 'attempts'"),
-        ("shared = 3\n[[axes]]\nlow = {}", "'shared' is not a table"),
-        ("axes = [3]", "axis 1 has no cell"),
-        ("[[axes]]\n'../up' = {}", "axis 1, '../up' cannot be part of a folder's name"),
+        ("shared = 3\n[[axes]]\nlow = {}", "'shared' that is not a table"),
+        ("axes = [3]", "has no cell in axis 1"),
+        ("[[axes]]\n'../up' = {}", "'../up', which cannot be part of a folder's name"),
         ("[[axes]]\na = {}\na-b = {}\n[[axes]]\nc = {}\nb-c = {}", "has two cells 'm-a-b-c'"),
     ],
 )

@@ -7,7 +7,8 @@ import pytest
 
 from foible.benchmark import Cell, Matrix, write_tables
 from foible.benchmark.formats import as_csv, latex, markdown, text
-from foible.benchmark.tables import Mean, Table, generators_table, results, results_table, weaknesses_table
+from foible.benchmark.tables import Mean, Table, generators_table, results, results_table
+from foible.benchmark.weaknesses import weaknesses_table
 from foible.campaign import load_recipe
 from foible.metrics import rate
 from foible.records import Key

@@ -7,7 +7,6 @@ import sys
 import time
 
 import pytest
-from filelock import FileLock
 
 from foible.errors import RecipeError, StoreError
 from foible.store.layout import Layout
@@ -45,19 +44,13 @@ def test_a_process_is_known_by_its_command(runs):
 def test_a_run_written_from_a_terminal_is_seen_too(runs):
     jobs = Jobs(Shelf(runs))
     assert not jobs.going("toy")
-    lock = FileLock(runs / "toy" / ".lock")
-    with lock:
-        probe = subprocess.run(
-            [
-                sys.executable,
-                "-c",
-                f"from foible.ui.jobs import _locked, Layout, Path; print(_locked(Layout(Path({str(runs / 'toy')!r}))))",
-            ],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    assert probe.stdout.strip() == "True"
+    holding = "import filelock, sys\nwith filelock.FileLock(sys.argv[1]):\n    print('held', flush=True)\n    input()"
+    command = [sys.executable, "-c", holding, str(runs / "toy" / ".lock")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as terminal:
+        assert terminal.stdout.readline() == "held\n"
+        assert jobs.going("toy")
+        terminal.communicate("\n")
+    assert not jobs.going("toy")
 
 
 def test_a_name_that_is_taken_is_not_overwritten(runs):

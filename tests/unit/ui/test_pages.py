@@ -68,22 +68,22 @@ def test_a_run_that_others_write_appears_while_it_is_read(visit, runs):
     assert 'data-state="damaged"' in client.get("/").text
 
 
-def test_thousands_of_images_can_be_taken_away(visit, runs):
+def test_many_images_can_be_taken_away(visit, runs):
     run = open_run(runs / "toy")
     row = run.database.execute("SELECT * FROM findings LIMIT 1").fetchone()
     names = [c[1] for c in run.database.execute("PRAGMA table_info(findings)")]
     said = "SELECT role, moment, probabilities FROM outputs WHERE arm = ? AND attempt = ?"
     outputs = run.database.execute(said, (row[0], row[1])).fetchall()
     with sqlite3.connect(runs / "toy" / "run.sqlite") as database:
-        for attempt in range(1000, 4000):
+        for attempt in range(1000, 2000):
             values = [attempt if n == "attempt" else v for n, v in zip(names, row, strict=True)]
             database.execute(f"INSERT INTO findings VALUES ({','.join('?' * len(values))})", values)
             for output in outputs:
                 database.execute("INSERT INTO outputs VALUES (?, ?, 0, ?, ?, ?)", (row[0], attempt, *output))
     client = visit()
     with zipfile.ZipFile(io.BytesIO(client.get("/runs/toy/export/findings.zip").content)) as archive:
-        assert len(archive.namelist()) > 6000
-    assert client.get("/runs/toy/findings?page=100").text.count('class="card"') == 24
+        assert len(archive.namelist()) > 2000
+    assert client.get("/runs/toy/findings?page=30").text.count('class="card"') == 24
 
 
 def test_answers_are_checked(visit, runs):

@@ -7,8 +7,10 @@ import zipfile
 
 import pytest
 from PIL import Image
+from torch import nn
 
 from foible.campaign import load_recipe
+from foible.classifiers.network import ModuleNetwork
 from foible.domains import load_domain, real_images
 from foible.errors import DataError, StoreError
 from foible.images import to_bytes
@@ -18,11 +20,11 @@ from foible.ui.jobs import Jobs
 from foible.ui.menu import make_menu
 from foible.ui.offers import caption
 from foible.ui.questions import BORDERS, CHANGES, FAILURES, answered_by
-from foible.ui.recognising import Tried, told_apart
+from foible.ui.recognising import Tried, recognise, told_apart
 from foible.ui.shelf import Shelf
 from foible.ui.studies import Study, read_study, write_study
 from foible.ui.suites import keep_images
-from foible.zoo import entry
+from foible.zoo import entry, load_model
 
 MODELS = {"domain": "mnist", "generator": "mnist-vae", "classifier": "mnist-lenet1"}
 
@@ -167,3 +169,23 @@ def test_generators_are_described_in_words():
     said = caption("gan", {"decode_ms": 0.2, "recognised": 0.982})
     assert said == "sharp, quick; 98 % of its images are recognised"
     assert caption("diffusion", {"decode_ms": 21.0}) == "sharp and varied, slow" and caption("own", {}) == "own"
+
+
+class Watched(nn.Module):
+    """A network of the zoo that notes how large the images are that it is asked about."""
+
+    def __init__(self):
+        super().__init__()
+        self.network, self.sides = load_model(entry("mnist-lenet1").path(), "classifiers").network.module, set()
+
+    def forward(self, images):
+        self.sides.add(images.shape[-1])
+        return self.network(images)
+
+
+def test_a_model_that_fits_a_domain_is_not_tried_on_enlarged_images(monkeypatch):
+    network = Watched().eval()
+    monkeypatch.setattr("foible.ui.recognising.open_network", lambda *_: (ModuleNetwork(network), "mine"))
+    monkeypatch.setattr("foible.domains.sources.data_folders", list)
+    found = recognise({"use": "mine.pt"}, {"fashion": "fashion", "mnist": "mnist"})
+    assert found.domain == "mnist" and network.sides == {28}

@@ -74,6 +74,7 @@ def choose(
     columns: Any = None,
     more: Callable[[], tuple[Images, Tensor]] | None = None,
     refuse: Callable[[Tensor], None] = lambda _: None,
+    other_shapes: bool = True,
 ) -> Chosen:
     """The preprocessing of a model: said, stated by its file, or found by trying.
 
@@ -85,6 +86,7 @@ def choose(
         columns: which of its scores stand for the classes.
         more: gives further images, should these not be enough to tell two conventions apart.
         refuse: raises an error for scores that cannot be right under any convention.
+        other_shapes: try other input shapes too, where no convention fits: large ones take long.
     """
     facts = network.facts
     base = Preprocessing(
@@ -105,7 +107,8 @@ def choose(
     trials = [_tried(network, g, images, labels, columns) for g in conventions(fitting, images)]
     if said.colours is None:
         trials += _other_colours(network, trials, images, labels, columns)
-    if max(t.accuracy for t in trials) < GOOD and (base.channels is None or base.size is None):
+    shape_is_open = other_shapes and (base.channels is None or base.size is None)
+    if max(t.accuracy for t in trials) < GOOD and shape_is_open:
         trials += _elsewhere(network, geometries, images, labels, columns)
     reordered = [t.reordered for t in trials if t.reordered is not None]
     if max(t.accuracy for t in trials) < GOOD <= max(t.accuracy for t in reordered):
