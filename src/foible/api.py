@@ -15,6 +15,7 @@ from foible.campaign.run import Listener
 from foible.protocols import Classifier, Generator
 from foible.store import Run, open_run
 
+GeneratorLike = Generator | str | Mapping[str, Any]
 RoleLike = Classifier | nn.Module | str | Mapping[str, Any]
 RecipeLike = str | Path | Mapping[str, Any] | Recipe
 
@@ -23,8 +24,8 @@ def run(
     recipe: RecipeLike,
     out: str | Path | None = None,
     *,
-    generator: Generator | None = None,
-    classifier: Classifier | nn.Module | None = None,
+    generator: GeneratorLike | None = None,
+    classifier: RoleLike | None = None,
     classifiers: Mapping[str, RoleLike] | None = None,
     listen: Listener = lambda _: None,
     **changes: Any,
@@ -34,8 +35,8 @@ def run(
     Args:
         recipe: a built-in name, the path of a TOML file, a mapping, or a Recipe.
         out: the run folder; `runs/<recipe name>` by default.
-        generator: used instead of the recipe's generator.
-        classifier: used instead of the recipe's; a bare torch module must give logits in the domain's class order.
+        generator: used instead of the recipe's generator: a live object, or what a recipe would say.
+        classifier: used instead of the recipe's, likewise; a bare torch module must give logits in the domain's class order.
         classifiers: other roles by name, such as rival or surrogate: live objects, or what a recipe would say.
         listen: called with the progress after every round.
         changes: values that take the place of the recipe's: `attempts=50, **{"search.extent": "low"}`.
@@ -49,8 +50,8 @@ def run(
 def check(
     recipe: RecipeLike,
     *,
-    generator: Generator | None = None,
-    classifier: Classifier | nn.Module | None = None,
+    generator: GeneratorLike | None = None,
+    classifier: RoleLike | None = None,
     classifiers: Mapping[str, RoleLike] | None = None,
     **changes: Any,
 ) -> Checkup:
@@ -60,12 +61,20 @@ def check(
 
 def _campaign(
     recipe: RecipeLike,
-    generator: Generator | None,
-    classifier: Classifier | nn.Module | None,
+    generator: GeneratorLike | None,
+    classifier: RoleLike | None,
     classifiers: Mapping[str, RoleLike] | None,
     changes: Mapping[str, Any],
 ) -> Campaign:
-    said = {name: one for name, one in (classifiers or {}).items() if isinstance(one, str | Mapping)}
-    live = {name: one for name, one in (classifiers or {}).items() if not isinstance(one, str | Mapping)}
-    written = {f"classifiers.{name}": one for name, one in said.items()}
+    written: dict[str, Any] = {}
+    if isinstance(generator, str | Mapping):
+        written["generator"], generator = generator, None
+    if isinstance(classifier, str | Mapping):
+        written["classifier"], classifier = classifier, None
+    live = {}
+    for name, one in (classifiers or {}).items():
+        if isinstance(one, str | Mapping):
+            written[f"classifiers.{name}"] = one
+        else:
+            live[name] = one
     return assemble(load_recipe(recipe, {**changes, **written}), generator, classifier, live)

@@ -36,6 +36,13 @@ def test_all_is_well(toy_images):
     assert {line.about for line in checkup.lines} >= {"generator", "data", "accuracy", "origins"}
 
 
+def test_models_are_named_as_in_a_recipe(toy_images):
+    plain = {**toy_recipe(toy_images), "generator": "mnist-gan", "classifier": "mnist-deepconv"}
+    named = {name: toy_recipe(toy_images)[name] for name in ("generator", "classifier")}
+    assert not foible.check(plain, **named).wrong
+    assert not foible.check(plain, generator={"use": named["generator"]}, classifier=ToyClassifier()).wrong
+
+
 @pytest.mark.parametrize(
     ("classifier", "message"),
     [

@@ -105,3 +105,5 @@ def test_runs_that_cannot_be_compared_are_named(two, run):
         compare_methods(two[:1])
     with pytest.raises(RecipeError, match="nobody has rated"):
         compare_methods([two[0], run])
+    with pytest.raises(RecipeError, match="named twice"):
+        compare_methods([two[0], two[1], two[0]])

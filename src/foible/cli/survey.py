@@ -82,7 +82,8 @@ def make(
         controls,
     )
     found = len(opened.index())
-    print(f"{made.page}: {made.images} of {found} findings and {made.checks} attention checks, survey {made.name}")
+    shown = f"{made.images} of {found} findings{' with their origins' if controls else ''}"
+    print(f"{made.page}: {shown} and {made.checks} attention checks, survey {made.name}")
     if not ratings:
         print(
             f"for a share of all {found} findings within ±{100 * margin:g} % (95 %), show {needed(margin, found)} of "

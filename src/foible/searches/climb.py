@@ -14,7 +14,9 @@ Kang, Feldt, Yoo (SINVAD, TOSEM 2024), Fig. 2 and the authors' code.
    loss is lower. The next step is the one it was made with; if none is better, 0.7 times the last.
 2. The first candidate is on the line between r and the one it took the place of (or the best that did not), where the
    wanted surprise would be if it changed evenly (the secant rule): a hill climber alone needs a round for every digit.
-3. Done when the loss is at most `within`, or after `rounds` rounds.
+3. After `PATIENCE` rounds without progress the hill is left: the best of the next round's candidates, made with a
+   large step, is the next r whatever its loss. The run keeps the best of all hills.
+4. Done when the loss is at most `within`, or after `rounds` rounds.
 
 `compat` is the published sweep: coordinates in the order of their index, one candidate each, r + step g e_i with g ~ N(0, 1),
 taken only if its loss is lower; after a sweep the step is halved (`halve`, as published for pixels) or becomes the larger of
@@ -40,6 +42,7 @@ from foible.types import Feedback, Proposal, State
 SIZES = (0.25, 0.5, 1.0, 2.0, 4.0)
 FARTHEST = 4.0  # times the length of the line: how far the secant rule may go
 SWEEPS = 3
+PATIENCE, ENOUGH = 5, 0.9  # rounds, and what the loss must fall to of what it was, to be called progress
 FEW = 0.1  # share of the coordinates that every second candidate changes
 SHORTER, LEAST, MOST = (
     0.7,
@@ -62,7 +65,7 @@ class Climb:
     """
 
     batch: int = 10
-    rounds: int = 60
+    rounds: int = 100
     step: float = 0.5
     within: float = 0.01
     compat: bool = False
@@ -93,6 +96,7 @@ class Climb:
             "step": torch.full((count,), self.step),
             "moved": torch.zeros(count),
             "length": torch.zeros(count),
+            "stale": torch.zeros(count, dtype=torch.long),
             "round": torch.zeros(count, dtype=torch.long),
             "done": torch.zeros(count, dtype=torch.bool),
         }
@@ -140,8 +144,15 @@ class Climb:
             return self._swept(after, near, lanes)
         size = torch.tensor(SIZES)[place % len(SIZES)]
         made = torch.where(place == 0, state["step"], state["step"] * size)  # the first is no step but a guess
-        step = torch.where(better, made, state["step"] * SHORTER)
-        return after | {"step": step.clamp(LEAST, MOST), "done": near | (after["round"] >= self.rounds)}
+        step = torch.where(better, made, state["step"] * SHORTER).clamp(LEAST, MOST)
+        stale = torch.where(best < ENOUGH * state["loss"], 0, state["stale"] + 1)
+        leave = (stale >= PATIENCE) & ~near
+        return after | {
+            "loss": torch.where(leave, torch.inf, after["loss"]),
+            "step": torch.where(leave, MOST, step),
+            "stale": torch.where(leave, 0, stale),
+            "done": near | (after["round"] >= self.rounds),
+        }
 
     def _swept(self, after: State, near: Tensor, lanes: Lanes) -> State:
         """At the end of a sweep: the next step, or the end."""

@@ -58,6 +58,9 @@ def compare_methods(runs: Sequence[Run], seed: int = 0) -> Methods:
     """Compare the ratings of several runs that start from the same origins."""
     if len(runs) < 2:
         raise RecipeError("one method cannot be compared", "name the runs of two methods or more")
+    folders = [run.layout.folder.resolve() for run in runs]
+    if len(set(folders)) < len(folders):
+        raise RecipeError("a run is named twice", "name each run once")
     for other in runs[1:]:
         must_share_origins(_side(runs[0]), _side(other))
     rng = np.random.default_rng(seed)
@@ -84,9 +87,8 @@ def _by_method(runs: Sequence[Run]) -> dict[str, list[Rating]]:
     said: dict[str, list[Rating]] = {}
     controls: dict[tuple[str, int], Rating] = {}
     for run in runs:
-        name = run.name if run.name not in said else f"{run.name} ({run.layout.folder.name})"
-        if name in said:
-            raise RecipeError(f"'{run.layout.folder}' is named twice", "name each run once")
+        places = (run.layout.folder.name, run.layout.folder)
+        name = next(n for n in (run.name, *(f"{run.name} ({place})" for place in places)) if n not in said)
         if not (mine := read_ratings(run.layout)):
             raise RecipeError(
                 f"nobody has rated images of '{run.layout.folder}' yet",

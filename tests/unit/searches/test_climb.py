@@ -7,7 +7,7 @@ import foible
 from foible.errors import ModelError, RecipeError
 from foible.objectives.surprise import Surprise, last_hidden
 from foible.protocols import Setting
-from foible.searches.climb import Climb
+from foible.searches.climb import MOST, PATIENCE, Climb
 from foible.testing.play import evaluated, toy_data, toy_lanes, toy_roles
 from foible.testing.toys import ToyClassifier, toy_recipe, write_toy_images
 from foible.types import TESTED, Feedback
@@ -34,6 +34,17 @@ def test_on_a_straight_slope_the_second_round_arrives():
         _, state = told(search, state, lanes, slope)
         rounds += 1
     assert bool((state["loss"] <= 1e-5).all()) and rounds <= 8
+
+
+def test_a_hill_that_leads_nowhere_is_left_by_a_large_step():
+    search, lanes = Climb(batch=4), toy_lanes([0])
+    state = search.begin(lanes)
+    seen = []
+    for _ in range(PATIENCE + 2):
+        _, state = told(search, state, lanes, lambda z: torch.full((len(z),), 0.5))
+        seen.append((float(state["loss"]), float(state["step"])))
+    assert [loss for loss, _ in seen] == [0.5] * PATIENCE + [float("inf"), 0.5]
+    assert seen[-2][1] == MOST > seen[-3][1]
 
 
 def test_the_published_sweep_tries_the_origin_then_one_coordinate_after_the_other():
