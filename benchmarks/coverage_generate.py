@@ -7,7 +7,8 @@ LeNet-1 away from LeNet-4 and LeNet-5, as the published program does when nothin
 The published loop is `published_deepxplore.py`, with its own settings. It takes steps of 10 in images of [0, 1] and counts what
 disagrees before it is saved; most of that no longer does once it is a file. What counts here, for both, is a file that shows the disagreement; the
 raw count stands beside it. foible's are in [0, 1] at every step, rounded, stored as PNG, read back and confirmed; its time has all in it (profiles,
-what is shared, files, database) but loading models. Its lambda1, step and number of steps were chosen on other images (seed 1 of the recipe).
+what is shared, files, database) but loading models. Its lambda1 and number of steps were chosen on
+origins of another seed (--seed 1); docs/coverage.md says more.
 """
 
 from __future__ import annotations

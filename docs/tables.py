@@ -17,6 +17,7 @@ from typing import Any
 
 from foible.campaign import Recipe
 from foible.domains import load_domain
+from foible.metrics.rates import rate
 from foible.parameters import components, model_parameters
 from foible.registry import BUILT_IN
 from foible.zoo import Entry, cards
@@ -198,13 +199,25 @@ def _gradients() -> list[tuple[str, ...]]:
 def _gradients_judged() -> list[tuple[str, ...]]:
     """What each search spent on failures that count."""
     rows = [
-        ("generator", "search", "origins", "failed", "steady", "ended with one that counts", "evaluations per such")
+        (
+            "generator",
+            "search",
+            "origins",
+            "failed",
+            "steady",
+            "valid",
+            "end with one that counts",
+            "evaluations per such",
+        )
     ]
     for generator, searches in _results("gradient_searches_judged").get("figures", {}).items():
         for name, row in searches.items():
             each = row["evaluations_per_failure_that_counts"]
-            facts = (row["accepted"], row["confirmed"], row["steady"][0], row["origins_that_count"])
-            rows.append((f"`{generator}`", name, *map(str, facts), f"{each:,}" if each else "none"))
+            share = rate(row["origins_that_count"], row["accepted"])
+            ends = f"{share.count} ({share.low:.0%} to {share.high:.0%})"
+            facts = (row["accepted"], row["confirmed"], row["steady"][0], row["valid"], ends)
+            at_least = f"more than {row['evaluations']:,}"
+            rows.append((f"`{generator}`", name, *map(str, facts), f"{each:,}" if each else at_least))
     return rows
 
 

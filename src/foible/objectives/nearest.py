@@ -28,7 +28,7 @@ STEADY = "steady"  # the tested classifier, looking at variations of what it has
 
 @dataclass(frozen=True)
 class Nearest:
-    """The margin, averaged over an image and harmless variations of it, and the latent distance of what fails by enough.
+    """The margin, of an image and averaged with harmless variations of it, and the latent distance of what fails by enough.
 
     Args:
         variations: harmless variations to look at beside the image itself; 0 looks at the image alone.
@@ -83,11 +83,16 @@ def through_variations(role: Role, count: int) -> Role:
 
 
 def steady_margin(evaluation: Evaluation, variations: int, keep: float) -> tuple[Tensor, Tensor]:
-    """The margin (N,) over an image and its variations where they were looked at, and the ranking by distance (N,)."""
-    looks = [evaluation.outputs[TESTED][:, None]]
+    """The margin (N,) and the ranking by distance (N,).
+
+    Where variations were looked at, a failure must be one as it is and on average with them: the larger of both margins. The mean
+    alone lets a variation that fails by far speak for an image that hardly does.
+    """
+    looks = evaluation.outputs[TESTED][:, None]
+    margins = mean_margin(looks, evaluation)
     if STEADY in evaluation.outputs:
-        looks.append(evaluation.outputs[STEADY])
-    margins = mean_margin(torch.cat(looks, 1), evaluation)
+        looks = torch.cat([looks, evaluation.outputs[STEADY]], 1)
+        margins = torch.maximum(margins, mean_margin(looks, evaluation))
     if variations and STEADY not in evaluation.outputs:
         return margins, 2 * FAR + margins.detach()
     return margins, ranked_distance(evaluation, margins.detach(), keep)

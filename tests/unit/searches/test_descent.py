@@ -37,9 +37,11 @@ def test_a_failure_that_only_the_image_alone_shows_is_ranked_after_all_that_were
     objective = Nearest(variations=1, keep=0.5)
     quick = objective(Evaluation(*rest, {TESTED: logits}))
     steady = objective(Evaluation(*rest, {TESTED: logits, STEADY: torch.tensor([[[2.0, 2.0]]])}))
+    hardly = objective(Evaluation(*rest, {TESTED: torch.tensor([[2.0, 2.25]]), STEADY: torch.tensor([[[0.0, 9.0]]])}))
     undone = objective(Evaluation(*rest, {TESTED: logits, STEADY: torch.tensor([[[9.0, 2.0]]])}))
     assert quick.tolist() == [[-2.0, 2 * FAR - 2]]
     assert steady.tolist() == [[-1.0, 1.0]], "the mean of -2 and 0, at a distance of 1"
+    assert hardly.tolist() == [[-0.25, FAR - 0.25]], "a variation that fails by far does not speak for the image"
     assert undone.tolist() == [[2.5, FAR + 2.5]]
 
 
