@@ -29,6 +29,7 @@ SHEETS = ROOT / "docs" / "zoo"
 PAGES = (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("zoo", "judge", "searches", "reference")))
 REFERENCE = ("searches", "objectives", "oracles", "validators", "coverage")
 DOMAINS = {"mnist": "MNIST", "fashion": "Fashion-MNIST", "svhn": "SVHN", "cifar10": "CIFAR-10"}
+JUDGED = DOMAINS | {"emnist": "EMNIST letters"}
 FAMILIES = {"vae": "VAE", "gan": "GAN", "diffusion": "diffusion"}
 PUBLISHED_ORIGINS = {"mnist": (99, 99, 87), "svhn": (66, 84, 95), "cifar10": (39, 69, 87)}  # of 100 attempts, Table III
 
@@ -153,14 +154,14 @@ def _summary_of_judge(own: dict[str, Entry]) -> list[tuple[str, ...]]:
         "real labels kept",
         "wrong labels called kept",
     )
-    return [heading, *(_row_of_judge(domain, own) for domain in DOMAINS)]
+    return [heading, *(_row_of_judge(domain, own) for domain in JUDGED)]
 
 
 def _row_of_judge(domain: str, own: dict[str, Entry]) -> tuple[str, ...]:
     figures = own[str(load_domain(domain).judge)].figures
     accuracies = (100 * own[name].figures["test_accuracy"] for name in load_domain(domain).references)
     return (
-        DOMAINS[domain],
+        JUDGED[domain],
         " / ".join(f"{a:.2f}" for a in accuracies) + " %",
         f"{figures['validity_auc']:.3f}",
         f"{figures['real_called_invalid']:.1%}",
