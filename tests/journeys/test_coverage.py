@@ -110,7 +110,8 @@ def test_mistakes_are_named(tmp_path, options, message):
 
 def test_a_model_that_shows_no_activations_is_named(tmp_path):
     (tmp_path / "blind.py").write_text(
-        "class Blind:\n    def __call__(self, images):\n        return images.flatten(1)[:, 300:310]\n"
+        "class Blind:\n    name, classes, offers = 'Blind', tuple('0123456789'), frozenset()\n\n"
+        "    def __call__(self, images):\n        return images.flatten(1)[:, 300:310]\n"
     )
     done = foible("coverage", tmp_path / "blind.py:Blind", *MODEL[2:], "--criteria", "nc", "--out", tmp_path)
     assert done.returncode == 2 and "'Blind' lends no activations" in done.stderr and "hint:" in done.stderr

@@ -31,9 +31,9 @@ def test_the_page_is_true(tmp_path, monkeypatch):
     for module in [m for m in sys.modules if Path(getattr(sys.modules[m], "__file__", "") or "").parent == tmp_path]:
         del sys.modules[module]
     looks = [output for line, output in said if "--look" in line]
-    assert len(looks) == 8
+    assert len(looks) == 9
     assert all("right on" in output and "wrong" not in output for output in looks)
-    assert "no network" in looks[-1] and "probabilities (seen)" in looks[5]
+    assert "no network" in looks[-1] and "probabilities (seen)" in looks[6]
     assert (tmp_path / "runs" / "mine" / "manifest.json").is_file()
 
 
