@@ -95,7 +95,7 @@ def test_the_plain_reconstruction_stands_beside_the_methods(two):
 def test_the_verb_prints_and_gives_json(two):
     folders = [str(run.layout.folder) for run in two]
     said = CliRunner().invoke(app, ["survey", "compare", *folders])
-    assert said.exit_code == 0 and "most confusing for 2 of 4 origins" in said.output, said.output
+    assert said.exit_code == 0 and "most confusing for 2 of 4 starting images" in said.output, said.output
     facts = json.loads(CliRunner().invoke(app, ["survey", "compare", *folders, "--json"]).output)
     assert facts["origins"] == 4
 

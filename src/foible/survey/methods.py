@@ -130,11 +130,11 @@ def _differences(means: Mapping[str, Mapping[Key, float]]) -> list[Difference]:
 
 def method_lines(said: Methods) -> list[str]:
     """The comparison as lines of text."""
-    lines = [f"{said.origins} origins whose image by every method was rated, {said.ties} ties", ""]
+    lines = [f"{said.origins} starting images whose picture by every method was rated, {said.ties} ties", ""]
     for method in said.methods:
         share, scores = method.most_confusing, method.scores
         lines.append(
-            f"{method.name}: most confusing for {share.count} of {share.total} origins, {_interval(share.low, share.high, 100)} %"
+            f"{method.name}: most confusing for {share.count} of {share.total} starting images, {_interval(share.low, share.high, 100)} %"
         )
         figures = (("confusion", scores.confusion), ("acceptability", scores.acceptability), ("bias", scores.bias))
         parts = [f"{name} {_mean(value)}" for name, value in (*figures, ("seconds", scores.seconds))]

@@ -61,7 +61,7 @@ def _ratings(said: RatingsReport) -> list[str]:
     if said.control is not None:
         control = said.control
         lines += [
-            f"the same of {plural(control.images, 'origin')} as the generator makes them",
+            f"the same of {plural(control.images, 'starting image')} as the generator makes them",
             f"  confusion {_estimate(control.confusion)}, acceptability {_estimate(control.acceptability)}, "
             f"bias {_estimate(control.bias)}, seconds {_estimate(control.seconds)}",
         ]
