@@ -56,7 +56,7 @@ def test_controls_show_the_origin_of_every_finding_and_are_kept_apart(run, tmp_p
     assert (said.confusion.value, said.seconds.value) == (5.0, 2.0)
     assert (said.control.confusion.value, said.control.images) == (1.0, 4)
     assert said.control.seconds.value is None, "40 seconds: whoever answered was away"
-    assert any("4 origins as the generator makes them" in line for line in report_lines(people_report(run)))
+    assert any("4 starting images as the generator makes them" in line for line in report_lines(people_report(run)))
 
 
 def test_controls_without_ratings_are_refused(run, tmp_path):
