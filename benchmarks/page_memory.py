@@ -37,9 +37,9 @@ def opened(runs: Path) -> tuple[subprocess.Popen[str], str]:
     return process, address.group()
 
 
-def paths(runs: Path) -> list[str]:
-    """Every page, every picture, and the way to every failure."""
-    found = [
+def before_runs(runs: Path) -> tuple[list[str], list[str]]:
+    """The pages that belong to no single run, and the names of the runs."""
+    asked = [
         "/",
         "/runs",
         "/setup",
@@ -49,7 +49,12 @@ def paths(runs: Path) -> list[str]:
         "/ask/judging",
     ]
     names = sorted(p.name for p in runs.iterdir() if (p / "manifest.json").is_file())
-    found += ["/compare?" + "&".join(f"run={name}" for name in names[:4])]
+    return [*asked, "/compare?" + "&".join(f"run={name}" for name in names[:4])], names
+
+
+def paths(runs: Path) -> list[str]:
+    """Every page, every picture, and the way to every failure."""
+    found, names = before_runs(runs)
     offers = make_offers()
     found += [f"/pictures/domain/{d.name}.png" for d in offers.domains]
     found += [f"/pictures/generator/{g.name}.png" for g in offers.generators]

@@ -25,7 +25,7 @@ from typing import Any
 from playwright.sync_api import Browser, sync_playwright
 
 from foible.store import open_run
-from page_memory import opened
+from page_memory import before_runs, opened
 
 PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
 NEWS = """seconds => new Promise(done => { const seen = [], live = document.getElementById("live");
@@ -36,17 +36,7 @@ NEWS = """seconds => new Promise(done => { const seen = [], live = document.getE
 
 def pages(runs: Path) -> list[str]:
     """Every page that a visitor waits for."""
-    asked = [
-        "/",
-        "/runs",
-        "/setup",
-        "/setup?question=borders",
-        "/setup?question=changes",
-        "/ask/coverage",
-        "/ask/judging",
-    ]
-    names = sorted(p.name for p in runs.iterdir() if (p / "manifest.json").is_file())
-    asked += ["/compare?" + "&".join(f"run={name}" for name in names[:4])]
+    asked, names = before_runs(runs)
     for name in names:
         key = next(iter(open_run(runs / name).index())).key
         asked += [f"/runs/{name}{part}" for part in ("", "/findings", f"/findings/{key}", "/people", "/export")]
