@@ -20,6 +20,7 @@ from foible.cli.main import app
 from foible.domains import load_domain, real_images
 from foible.domains.fetch import fetch
 from foible.errors import DataError, ModelError
+from foible.images import png_bytes
 from foible.testing.toys import toy_recipe, write_toy_images
 
 
@@ -241,3 +242,52 @@ def test_a_broken_gate_has_a_line_even_when_all_is_quiet(toys, tmp_path):
     (tmp_path / "r.toml").write_text(tomli_w.dumps(toy_recipe(toys, attempts=2)))
     ended = foible("run", tmp_path / "r.toml", "--out", tmp_path / "run", "-q", "--fail-if", "failure_rate >= 0")
     assert ended.exit_code == 1 and "gate failed" in ended.output
+
+
+def test_a_shell_completes_verbs():
+    typed = {"_FOIBLE_COMPLETE": "complete_bash", "COMP_WORDS": "foible re", "COMP_CWORD": "1"}
+    done = CliRunner().invoke(app, [], env=typed, prog_name="foible")
+    assert {"replay", "report", "resume"} <= set(done.stdout.split())
+
+
+def test_where_an_endpoint_answers_can_be_said(monkeypatch):
+    asked = []
+
+    def note(_, *told, **more):
+        asked.append(str((told, more)))
+        raise ModelError("enough", "seen")
+
+    monkeypatch.setattr("foible.classifiers.kinds.remote.RemoteNetwork.__init__", note)
+    endpoint = ("https://models.example/x", "--answer", "result.scores")
+    ended = foible("test", *endpoint, "--domain", "mnist", "--data", "sample", "--look")
+    assert ended.exit_code == 2 and "result.scores" in asked[0]
+
+
+def test_the_workbench_is_told_where_images_are(monkeypatch, tmp_path):
+    served = []
+    monkeypatch.setattr("foible.ui.server.serve", lambda *a, **k: served.append(os.environ["FOIBLE_DATA"]))
+    monkeypatch.setenv("FOIBLE_DATA", "elsewhere")
+    ended = foible("ui", "--data", tmp_path / "none")
+    assert ended.exit_code == 2 and "there is no folder" in ended.output and not served
+    foible("ui", "--data", tmp_path, "--runs", tmp_path)
+    assert served == [str(tmp_path)]
+
+
+def test_a_port_that_cannot_be_is_refused(tmp_path):
+    ended = foible("ui", "--runs", tmp_path, "--port", 99999)
+    assert ended.exit_code == 2 and "less than or equal to 65535" in ended.output and "unexpected" not in ended.output
+
+
+def test_timm_without_its_package_names_its_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "timm", None)
+    ended = foible("test", "timm:resnet18", "--domain", "mnist", "--data", "sample", "--look")
+    assert ended.exit_code == 2 and "foible[hub]" in ended.output
+
+
+def test_judge_goes_on_after_a_bad_image(tmp_path):
+    sample = real_images(load_domain("mnist"), "sample")
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "good.png").write_bytes(png_bytes(sample.images(torch.tensor([0]))[0]))
+    (tmp_path / "images" / "bad.png").write_bytes(b"no picture")
+    ended = foible("judge", tmp_path / "images", "--domain", "mnist")
+    assert "1 of 1" in ended.output and "bad.png" in ended.output and "Traceback" not in ended.output
