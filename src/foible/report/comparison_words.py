@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import comb
 from statistics import median
 
 from foible.metrics import CochranQ, Odds, size
@@ -64,7 +65,9 @@ def by_harvest(duel: Duel, test: HarvestDuel) -> str:
         f"{p_value(test.corrected)} after correction"
     )
     if test.corrected > LEVEL:
-        return f"No difference in distinct failures gathered is shown between {winner} and {loser}: {figures}."
+        least = 2 / comb(len(test.first) + len(test.second), len(test.first)) * test.corrected / test.p_value
+        few = "; so few runs would not show any" if least > LEVEL else ""
+        return f"No difference in distinct failures gathered is shown between {winner} and {loser}: {figures}{few}."
     return (
         f"{winner} gathers more distinct failures than {loser}: {figures}; "
         f"a run of it has more {percent(chance)} of the time ({size(chance)} effect)."

@@ -54,6 +54,7 @@ def test_seeds_are_the_observations(run_of):
     )
     (duel,) = compare([*near, *far]).duels
     assert duel.harvest is not None and len(duel.harvest.first) == len(duel.harvest.second) == 2
+    assert duel.harvest.sentence.endswith("so few runs would not show any."), "2 against 2 runs: p is at least 1/3"
     assert "over 2 and 2 runs" in duel.harvest.sentence and duel.harvest.corrected >= duel.harvest.p_value
 
 
