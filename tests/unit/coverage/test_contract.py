@@ -204,6 +204,14 @@ def test_random_aims_are_open_too_and_repeatable(name, ordinary):
         assert set(twice[0][twice[0] >= 0].tolist()) <= set(seen.obligations().open.tolist())
 
 
+def test_random_aims_of_one_search_after_another_are_no_neighbours(ordinary):
+    seen, batch = criterion("mdsa", ordinary), random_batch(1, 14)
+    turns = batch.rows(torch.zeros(50, dtype=torch.long))
+    aims = seen.aim(turns, 1, "random", torch.arange(50))[:, 0]
+    assert len(aims.unique()) > 40
+    assert int((aims.diff().abs() <= 1).sum()) < 5
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_activations_of_other_layers_are_refused(name, ordinary):
     with pytest.raises(DataError, match="profile is of"):
