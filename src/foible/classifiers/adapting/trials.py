@@ -17,13 +17,14 @@ from torch import Tensor
 
 from foible.classifiers.adapting.preprocessing import Preprocessing
 from foible.classifiers.adapting.scores import class_order, output_kind, to_logits
+from foible.images import worth_a_look
 from foible.types import Images
 
 GOOD = 0.5  # an accuracy from which on a convention is taken to be found
 SURE = 0.99  # share of resamples of the images in which the best convention must stay the best
 MARGIN, SURE_BY_MARGIN = 1.3, 0.95  # where only the scores as they are speak against another: how much, in what share
 TEMPERATURES = torch.logspace(-3, 1.5, 46, dtype=torch.float64)  # by which scores are multiplied
-BLENDED = 500  # real images of which blends are made
+BLENDED = 500  # images that are blended too, fewer of large ones
 ENOUGH = 100  # images from which on resamples alone say something
 RESAMPLES = 1000
 BY_CHANCE = 0.05  # how likely chance may make a convention right so much more often that it is not overruled
@@ -63,8 +64,11 @@ class Trial:
 
 def trial(preprocessing: Preprocessing, ask: Callable[[Images], Tensor], images: Images, labels: Tensor) -> Trial:
     """Ask a model about real images, and about blends of them."""
-    everything = torch.cat([images, blends(images[:BLENDED])])
-    scores = ask(everything).cpu()
+    everything = torch.cat([images, blends(images[: worth_a_look(images.shape, BLENDED)])])
+    pieces = everything.split(
+        worth_a_look(images.shape, len(everything))
+    )  # a hundred photographs at once take twice as long
+    scores = torch.cat([ask(piece).cpu() for piece in pieces])
     real = scores[: len(images)]
     if not bool(torch.isfinite(scores).all()) or scores.shape[1] <= int(labels.max()):
         nothing, all_lost = torch.zeros(len(labels), dtype=torch.bool), torch.full((len(labels),), LARGEST_LOSS)
