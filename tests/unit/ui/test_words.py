@@ -79,7 +79,7 @@ def test_a_run_that_was_stopped_claims_nothing_about_the_rest(visit, runs):
     for text in (visit().get("/runs/stopped").text, render_page(run), plain_summary(summarise(run))):
         said = words_of(text)
         assert "2 of 30" in said or "of 30 planned" in said
-        assert "withstand" not in said and "begun" not in said
+        assert "withstand" not in said and "search has begun" not in said
 
 
 def test_no_card_says_two_things_under_one_word(visit, runs):
