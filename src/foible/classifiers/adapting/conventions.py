@@ -113,13 +113,11 @@ def choose(
     trials = [_tried(network, g, images, labels, columns) for g in spread(fitting)]
     if said.colours is None:
         trials += _other_colours(network, trials, images, labels, columns)
-    says_something = any(
-        t.mean_loss < LARGEST_LOSS for t in trials
-    )  # NaN under every convention is for the probe to tell
+    # NaN under every convention is for the probe to tell, and not worth another shape
+    says_something = any(t.mean_loss < LARGEST_LOSS for t in trials)
     shape_is_open = other_shapes and says_something and (base.channels is None or base.size is None)
     if max(t.accuracy for t in trials) < GOOD and shape_is_open:
-        found = _elsewhere(network, geometries, spread, images, labels, columns)
-        trials += found
+        trials += (found := _elsewhere(network, geometries, spread, images, labels, columns))
         if found and said.colours is None:
             trials += _other_colours(network, found, images, labels, columns)
     reordered = [t.reordered for t in trials if t.reordered is not None]
