@@ -186,7 +186,7 @@ def test_repair_drops_findings_whose_image_is_gone(tmp_path):
     (folder / "images" / "000003-failure.png").unlink()
     (folder / "images" / "000004-failure.png").write_bytes(b"junk")
     notes = repair(folder)
-    assert [n.split(":")[0] for n in notes] == ["finding 3", "finding 4"]
+    assert [n.split(":")[0] for n in notes] == ["failure 3", "failure 4"]
     with RunWriter(folder, manifest()) as writer:
         assert writer.done(Arm.SEARCH) == set(range(60)) - {3, 4}
 
@@ -194,9 +194,10 @@ def test_repair_drops_findings_whose_image_is_gone(tmp_path):
 def test_a_full_disk_is_named(tmp_path, monkeypatch):
     with RunWriter(tmp_path / "run", manifest()) as writer:
         written = write_finding(writer, 0)
+        content = (tmp_path / "run" / written.image).read_bytes()
         monkeypatch.setattr("pathlib.Path.write_bytes", full)
         with pytest.raises(StoreError, match="No space left") as caught:
-            writer.add_finding(written, b"origin", b"failure")
+            writer.add_finding(written, content, content)
         assert "free some space" in caught.value.hint
     assert open_run(tmp_path / "run").counts()[Status.FOUND] == 1
 

@@ -38,7 +38,7 @@ def refit_to_people(run: Run, domain: Domain | None = None) -> ToPeople:
     asked = [line for line in lines if said.votes(line.key)]
     if not asked:
         raise RecipeError(
-            "nobody has answered about this run's findings", "foible survey RUN, then foible survey import"
+            "nobody has answered about this run's failures", "foible survey RUN, then foible survey import"
         )
     judge, evidence, labels = judged(run, domain)
     rows = torch.tensor([k for k, line in enumerate(lines) if said.votes(line.key)])
@@ -47,7 +47,7 @@ def refit_to_people(run: Run, domain: Domain | None = None) -> ToPeople:
         raise RecipeError(
             f"too few answers to refit the judge: people call {_counts(answered.valid)} valid and not, and say of "
             f"{_counts(answered.kept)} that the label is kept and not; {FEWEST} of each are needed",
-            "ask about more findings",
+            "ask about more failures",
         )
     found = refit(judge.weighing, answered)
     left = torch.tensor([k for k, line in enumerate(lines) if not said.votes(line.key)], dtype=torch.long)
@@ -113,7 +113,7 @@ def _weights(line: Line, names: tuple[str, ...]) -> FittedWeights:
 
 def refit_lines(done: ToPeople, path: Path) -> list[str]:
     """What `foible judge --refit` prints."""
-    lines = [done.company, f"people have answered about {done.answered} findings"]
+    lines = [done.company, f"people have answered about {done.answered} failures"]
     for a in done.refit.agreement:
         kappa = "-" if a.kappa is None else f"{a.kappa:.2f}"
         what = {"image": "valid", "label": "label kept"}[a.about]
@@ -121,5 +121,5 @@ def refit_lines(done: ToPeople, path: Path) -> list[str]:
     lines.append(f"best by cross-validation: {done.refit.how}; written to {path}")
     lines.append(f'use it: foible judge FOLDER --calibration {path}, or calibration = "{path}" under validators')
     if done.ask:
-        lines.append(f"an answer changes most for the findings {', '.join(map(str, done.ask))}")
+        lines.append(f"an answer changes most for the failures {', '.join(map(str, done.ask))}")
     return lines
