@@ -65,7 +65,7 @@ def judged(run: Run, domain: Domain | None) -> tuple[Judge, Evidence, torch.Tens
     if judge.parts.classes != run.classes:
         raise RecipeError("the run has other classes than the domain's judge", "name the domain that it was run with")
     if not lines:
-        raise RecipeError("the run has no findings", "search longer, or name another run")
+        raise RecipeError("the run has no failures", "search longer, or name another run")
     images = torch.stack([run.image(run.finding(line.key).image) for line in lines])
     return judge, judge.evidence(images), torch.tensor([line.label for line in lines])
 
