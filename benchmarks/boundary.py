@@ -24,6 +24,7 @@ MODELS = {"mnist": ("mnist-vae", "mnist-deepconv"), "fashion": ("fashion-vae", "
 SEARCHES: dict[str, dict[str, Any]] = {
     "shrink": {"search": {"use": "shrink"}},
     "shrink, gradients": {"search": {"use": "shrink", "gradients": True}},
+    "shrink, gradients, batch of 8": {"search": {"use": "shrink", "gradients": True, "batch": 8}},
     "descent": {"search": {"use": "descent", "steady": False, "keep": 0.0001, "shrinks": 12}, "objective": "boundary"},
     "compat": {"search": {"use": "boundary-genetic", "compat": True}},
 }
