@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,9 @@ def measured(generator: str, name: str, attempts: int, seed: int, judge: bool) -
         **changes,
     }
     with tempfile.TemporaryDirectory() as folder:
+        begin = time.process_time()
         run = foible.run(recipe, Path(folder) / "run")
+        processor = time.process_time() - begin
         figures, findings = summarise(run).metrics, list(run.findings())
         outcomes = list(run.outcomes())
     spent, counts = figures["evaluations"] or 0, figures["counts"] or 0
@@ -82,6 +85,7 @@ def measured(generator: str, name: str, attempts: int, seed: int, judge: bool) -
         "origins_that_count": len({f.attempt for f in findings if f.counts}) if judge else None,
         "steady": [steady, said],
         "evaluations": spent,
+        "processor_seconds": round(processor, 1),  # from loading the models on; for orientation, not a timing
         "evaluations_per_failure": round(spent / max(1, len(findings)), 1),
         "evaluations_per_failure_that_counts": round(spent / counts, 1) if counts else None,
     }

@@ -67,19 +67,27 @@ def campaign_of(attempts: int, **changes: Any) -> Campaign:
     return assemble(load_recipe(recipe | {"baseline": {"attempts": 0}, "budget": {"evaluations": 3760}} | changes))
 
 
-def timed(campaign: Campaign) -> tuple[Taken, list[Outcome], int]:
-    """The median campaign of a few, what became of its origins, and how many findings count; a first one warms up."""
-    times = []
-    for turn in range(REPEATS + 1):
-        with tempfile.TemporaryDirectory() as folder:
-            times.append(taken(lambda folder=folder: run(campaign, Path(folder) / "run")))
-            opened = open_run(Path(folder) / "run")
-            outcomes = [o for o in opened.outcomes() if o.accepted]
-            counts = sum(f.counts for f in opened.findings())
-        if turn == 0:
-            times.clear()
-    middle = sorted(times, key=lambda t: t.cpu)[len(times) // 2]
-    return middle, outcomes, counts
+class Ran(NamedTuple):
+    """What one campaign took, from its check to its last commit, what became of its accepted origins, and how many findings count."""
+
+    taken: Taken
+    outcomes: list[Outcome]
+    counts: int
+
+
+def one_run(campaign: Campaign) -> Ran:
+    """Run a campaign into a folder that is gone afterwards."""
+    with tempfile.TemporaryDirectory() as folder:
+        spent = taken(lambda: run(campaign, Path(folder) / "run"))
+        opened = open_run(Path(folder) / "run")
+        outcomes = [o for o in opened.outcomes() if o.accepted]
+        return Ran(spent, outcomes, sum(bool(f.counts) for f in opened.findings()))
+
+
+def timed(campaign: Campaign) -> Ran:
+    """The median campaign of a few, by the clock; a first one warms up."""
+    ran = [one_run(campaign) for _ in range(REPEATS + 1)][1:]
+    return sorted(ran, key=lambda r: r.taken.wall)[len(ran) // 2]
 
 
 def published(campaign: Campaign, outcomes: list[Outcome]) -> tuple[Taken, list[Searched], torch.Tensor]:
@@ -155,22 +163,32 @@ def _minutes(spent: Taken, counts: int, origins: int) -> dict[str, Any]:
     return {"origins": origins, "count": counts, "cpu_seconds": round(spent.cpu, 1)} | rates
 
 
-def overhead(attempts: int) -> dict[str, Any]:
-    """A whole campaign over its bare passes; with steadiness and judge beside it."""
+def overhead(attempts: int, rounds: int = 5) -> dict[str, Any]:
+    """A whole campaign over its bare passes, taking turns; with steadiness and judge beside it."""
     settings = SEARCHES["descent"] | {"engine": {"chunk": "auto"}}
-    campaign = campaign_of(attempts, **PLAIN, **settings)
-    whole, outcomes, _ = timed(campaign)
-    chunk, passes = batches_of(campaign).chunk, passes_of(outcomes, attempts)
-    times = [taken(lambda: bare_passes(campaign, passes, chunk)) for _ in range(REPEATS + 1)]
-    bare = Taken(*(statistics.median(t[i] for t in times[1:]) for i in range(2)))
-    judged, _, _ = timed(campaign_of(attempts, **settings))
+    campaign, judged = campaign_of(attempts, **PLAIN, **settings), campaign_of(attempts, **settings)
+    chunk = batches_of(campaign).chunk
+    outcomes = one_run(campaign).outcomes
+    passes = passes_of(outcomes, attempts)
+    tasks: dict[str, Callable[[], Taken]] = {
+        "campaign": lambda: one_run(campaign).taken,
+        "bare": lambda: taken(lambda: bare_passes(campaign, passes, chunk)),
+        "with_steadiness_and_judge": lambda: one_run(judged).taken,
+    }
+    times: dict[str, list[Taken]] = {name: [] for name in tasks}
+    for turn in range(rounds + 1):  # the first warms up
+        for name, task in tasks.items():
+            times[name] += [task()] if turn else []
+    middle = {name: Taken(*(statistics.median(c) for c in zip(*all_, strict=True))) for name, all_ in times.items()}
+    each = [whole.wall / bare.wall for whole, bare in zip(times["campaign"], times["bare"], strict=True)]
+    whole, bare = middle["campaign"], middle["bare"]
     return {
-        "ratio": round(whole.wall / bare.wall, 3),
+        "ratio": round(statistics.median(each), 3),
+        "ratios": [round(ratio, 3) for ratio in each],
         "cpu_ratio": round(whole.cpu / bare.cpu, 3),
-        "campaign_seconds": [round(s, 3) for s in whole],
-        "bare_seconds": [round(s, 3) for s in bare],
-        "with_steadiness_and_judge_seconds": [round(s, 3) for s in judged],
-        "attempts": attempts,
+        **{f"{name}_seconds": [round(s, 3) for s in taken_] for name, taken_ in middle.items()},
+        "rounds": rounds,
+        "failures": sum(o.status is Status.FOUND for o in outcomes),
         "chunk": chunk,
         "passes": passes._asdict(),
     }
@@ -217,7 +235,8 @@ def main() -> None:
     chosen = arguments.parse_args()
     for name in chosen.parts:
         if name == "overhead":
-            figures = overhead(chosen.attempts)
+            sizes = (chosen.attempts, 3 * chosen.attempts)
+            figures = {f"{size} attempts": overhead(size) for size in sizes}
         else:
             part = origins_per_second if name == "origins" else counts_per_minute
             figures = part(chosen.attempts, chosen.published)

@@ -16,39 +16,53 @@ from pathlib import Path
 from typing import Any
 
 import lite0
-from foible.campaign import assemble, check, load_recipe, run
+from foible.campaign import Campaign, assemble, check, load_recipe, run
 from foible.campaign.prepare import batches_of
+from foible.classifiers.adapting.conventions import Undecided
 from foible.cli.memory import keep_freed_memory
 from foible.report import summarise
 from foible.store import open_run
 from measure import RESULTS, write
 
 SEARCHES = {"descent": {"use": "descent", "steady": False}, "descent, steady": {"use": "descent"}}
+SAID = {"range": [-1, 1]}  # how the network wants its images
+ASKED: dict[str, dict[str, Any]] = {"range said": SAID, "nothing said": {}}
+
+
+def recipe_of(photographs: Path, autoencoder: Path, kind: str, attempts: int, said: dict[str, Any]) -> dict[str, Any]:
+    """A campaign on one class, with what is said of the network's input."""
+    maker = {"use": "autoencoder", "folder": str(autoencoder), "images": str(photographs), "shape": [3, 224, 224]}
+    return {
+        "domain": "imagenet",
+        "data": str(photographs),
+        "classes": [kind],
+        "generator": maker,
+        "classifier": {"use": str(lite0.weights()), "factory": f"{Path(lite0.__file__)}:make", **said},
+        "attempts": attempts,
+        "budget": {"evaluations": 400},
+        "baseline": {"attempts": 0},
+    }
+
+
+def set_up(recipe: dict[str, Any]) -> tuple[Campaign | None, dict[str, Any]]:
+    """The campaign ready to search, or None where the user must say how images go in; and how long it took to know."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    campaign, end = None, "ready"
+    try:
+        campaign = assemble(load_recipe(recipe))
+        check(campaign).must_pass()
+        batches_of(campaign)
+    except Undecided as error:
+        end = f"asks which of {len(error.choices)} conventions it is"
+    spent = {"seconds": round(time.perf_counter() - wall, 1), "cpu_seconds": round(time.process_time() - cpu, 1)}
+    return campaign, spent | {"end": end}
 
 
 def measured(photographs: Path, autoencoder: Path, name: str, kind: str, attempts: int) -> dict[str, Any]:
     """One campaign in numbers."""
-    recipe = {
-        "domain": "imagenet",
-        "data": str(photographs),
-        "classes": [kind],
-        "generator": {
-            "use": "autoencoder",
-            "folder": str(autoencoder),
-            "images": str(photographs),
-            "shape": [3, 224, 224],
-        },
-        "classifier": {"use": str(lite0.weights()), "factory": f"{Path(lite0.__file__)}:make", "range": [-1, 1]},
-        "attempts": attempts,
-        "search": SEARCHES[name],
-        "budget": {"evaluations": 400},
-        "baseline": {"attempts": 0},
-    }
-    wall, cpu = time.perf_counter(), time.process_time()
-    campaign = assemble(load_recipe(recipe))
-    check(campaign).must_pass()
-    batches = batches_of(campaign)
-    ready = {"seconds": round(time.perf_counter() - wall, 1), "cpu_seconds": round(time.process_time() - cpu, 1)}
+    cpu = time.process_time()
+    campaign, ready = set_up(recipe_of(photographs, autoencoder, kind, attempts, SAID) | {"search": SEARCHES[name]})
+    assert campaign is not None
     with tempfile.TemporaryDirectory() as folder:
         run(campaign, Path(folder) / "run")
         opened = open_run(Path(folder) / "run")
@@ -57,7 +71,6 @@ def measured(photographs: Path, autoencoder: Path, name: str, kind: str, attempt
     changes = sorted(f.pixel_distance / (3 * 224 * 224) ** 0.5 * 255 for f in findings)
     return {
         "set_up": ready,
-        "chunk": batches.chunk,
         "accepted": figures["accepted"],
         "confirmed": figures["confirmed"],
         "steady": sum(steady),
@@ -73,15 +86,25 @@ def main() -> None:
     arguments.add_argument("--autoencoder", type=Path, required=True)
     arguments.add_argument("--attempts", type=int, default=8)
     arguments.add_argument("--searches", nargs="*", default=list(SEARCHES), choices=list(SEARCHES))
+    arguments.add_argument("--set-up", action="store_true", help="time setting up, told and not told how images go in")
     arguments.add_argument("--classes", nargs="*", default=["pizza", "teddy_bear"])
     chosen = arguments.parse_args()
+    folders = chosen.photographs, chosen.autoencoder
     keep_freed_memory()
+    if chosen.set_up:
+        rows = {name: set_up(recipe_of(*folders, "pizza", 4, said))[1] for name, said in ASKED.items()}
+        keep("set_up", rows)
     for kind in chosen.classes:
         for name in chosen.searches:
-            row = measured(chosen.photographs, chosen.autoencoder, name, kind, chosen.attempts)
-            known = json.loads(RESULTS.read_text()).get("photographs", {})
-            write("photographs", known | {f"{kind}, {name}": row | {"attempts": chosen.attempts}}, quiet=True)
-            print(kind, name, row, flush=True)
+            row = measured(*folders, name, kind, chosen.attempts)
+            keep(f"{kind}, {name}", row | {"attempts": chosen.attempts})
+
+
+def keep(name: str, row: dict[str, Any]) -> None:
+    """Add a row to what is there already."""
+    print(name, row, flush=True)
+    known = json.loads(RESULTS.read_text()).get("photographs", {})
+    write("photographs", known | {name: row}, quiet=True)
 
 
 if __name__ == "__main__":

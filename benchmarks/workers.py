@@ -100,6 +100,7 @@ def recorded(run: Run, folder: Path, count: int) -> dict[str, float]:
                 events.append(Found(replace(finding, attempt=k, **names), *pngs))
                 events.append(Ended(replace(outcomes[finding.attempt], attempt=k)))
             recorder.write(events)
+        recorder.flush()
         taken = time.perf_counter() - begin
         writer.close_with("complete")
     images = sum(path.stat().st_size for path in (folder / "images").iterdir())

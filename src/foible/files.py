@@ -11,6 +11,7 @@ from pathlib import Path
 
 from foible.errors import StoreError
 
+BINARY = getattr(os, "O_BINARY", 0)  # Windows alone knows it
 HINTS = {
     errno.ENOSPC: "the disk is full: free some space, then run the same command to go on",
     errno.EDQUOT: "your quota is used up: free some space, then run the same command to go on",
@@ -49,13 +50,25 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_new(path: Path, content: bytes) -> None:
-    """Write a file that nobody reads before a later commit names it: in one go where there is none yet, else whole."""
+    """Write a file that nobody reads before a later commit names it, and make sure that it can be read back.
+
+    In one go and without a second file where there is none yet; what a process that was killed has left is replaced.
+    """
     with disk_errors(path):
         try:
-            with path.open("xb") as opened:
-                opened.write(content)
-        except FileExistsError:  # left by a process that was killed before its commit
+            opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | BINARY, 0o666)  # follows no link
+        except FileExistsError:
             write_whole(path, content)
+            written = path.read_bytes()
+        else:
+            try:
+                os.write(opened, content)
+                os.lseek(opened, 0, os.SEEK_SET)
+                written = os.read(opened, len(content) + 1)
+            finally:
+                os.close(opened)
+    if written != content:
+        raise StoreError(f"'{path}' is not what was written", "check the disk; what was stored before is kept")
 
 
 def write_whole(path: Path, content: bytes | str) -> None:

@@ -1,5 +1,6 @@
 """Files are written whole or not at all; images survive the way through a PNG."""
 
+import os
 import threading
 
 import numpy as np
@@ -39,6 +40,13 @@ def test_a_new_file_takes_the_place_of_one_left_behind_and_follows_no_link(tmp_p
     assert target.read_bytes() == b"whole again"
     with pytest.raises(StoreError, match=r"cannot write '.*gone/image.png'"):
         write_new(tmp_path / "gone" / "image.png", b"x")
+
+
+def test_a_disk_that_keeps_another_content_is_named(tmp_path, monkeypatch):
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda opened, content: write(opened, content[:-1]))
+    with pytest.raises(StoreError, match="is not what was written"):
+        write_new(tmp_path / "image.png", b"whole")
 
 
 def test_two_threads_write_the_same_file(tmp_path):

@@ -194,9 +194,10 @@ def test_repair_drops_findings_whose_image_is_gone(tmp_path):
 def test_a_full_disk_is_named(tmp_path, monkeypatch):
     with RunWriter(tmp_path / "run", manifest()) as writer:
         written = write_finding(writer, 0)
+        content = (tmp_path / "run" / written.image).read_bytes()
         monkeypatch.setattr("pathlib.Path.write_bytes", full)
         with pytest.raises(StoreError, match="No space left") as caught:
-            writer.add_finding(written, b"origin", b"failure")
+            writer.add_finding(written, content, content)
         assert "free some space" in caught.value.hint
     assert open_run(tmp_path / "run").counts()[Status.FOUND] == 1
 

@@ -25,7 +25,7 @@ from torch import Tensor
 from foible.campaign.evaluate import Evaluator, Rendered
 from foible.campaign.events import Found
 from foible.campaign.steadiness import steadiness
-from foible.images import png_bytes, read_png, to_bytes, to_images
+from foible.images import as_pixels, png, png_bytes, read_png
 from foible.records import Finding, Key, Probabilities, Verdict, everyone_accepts
 from foible.types import TESTED, Arm, Images, Latents
 
@@ -118,7 +118,8 @@ def _found(
     verdicts: tuple[Verdict, ...],
 ) -> Found:
     origin = s.before.images[row]
-    origin_png, origin_digest = _file_of(to_bytes(origin).tobytes(), tuple(origin.shape))
+    pixels = as_pixels(origin)
+    origin_png, origin_digest = _file_of(pixels.tobytes(), pixels.shape)
     attempt = int(s.attempts[row])
     side = "" if arm is Arm.SEARCH else f"{arm}-"
     stem = f"{side}{Key(attempt, number).padded}"
@@ -149,9 +150,9 @@ def _found(
 
 
 @lru_cache(maxsize=ORIGINS)
-def _file_of(pixels: bytes, shape: tuple[int, int, int]) -> tuple[bytes, str]:
+def _file_of(pixels: bytes, shape: tuple[int, ...]) -> tuple[bytes, str]:
     """An origin as a PNG, and its digest: what is found on the way from it by the dozen shares one file."""
-    content = png_bytes(to_images(np.frombuffer(pixels, np.uint8).reshape(shape)))
+    content = png(np.frombuffer(pixels, np.uint8).reshape(shape))
     return content, hashlib.sha256(content).hexdigest()
 
 

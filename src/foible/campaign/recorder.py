@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 
 from foible.campaign.events import Ended, Event, Found, Round, Saved, Shrunk
@@ -42,7 +43,11 @@ Listener = Callable[[Progress], None]
 
 
 class Recorder:
-    """Writes what the engine tells of one arm, and tells the listener how far it is."""
+    """Writes what the engine tells of one arm, and tells the listener how far it is.
+
+    A batch is written by a thread of its own while the engine computes the next one, in order and one at a time. Nothing is
+    told to the listener before it is committed, and where writing fails, the next call says so.
+    """
 
     def __init__(
         self, writer: RunWriter, arm: Arm, attempts: int, budget: int, listen: Listener, scored: Scored | None = None
@@ -52,19 +57,47 @@ class Recorder:
         self.done, self.found = len(writer.done(arm)), writer.found(arm)
         self.evaluations = 0
         self.begun, self.noted = time.monotonic(), 0.0
+        self.thread = ThreadPoolExecutor(1, "recorder")
+        self.under_way: Future[list[Progress]] | None = None
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                self.flush()
+        finally:
+            self.thread.shutdown()  # what was handed over is committed, whatever happened
 
     def write(self, events: Iterable[Event]) -> None:
-        """Commit what became of a round, all or nothing, and pass on how far the run is."""
-        events = list(events)
-        lasting = [event for event in events if not isinstance(event, Round)]
-        if lasting:
-            with self.writer.transaction():
-                for event in lasting:
-                    self._write(event)
-        for round_over in (event for event in events if isinstance(event, Round)):
-            self._tell(round_over)
+        """Have a batch committed, all or nothing, once the one before is; pass on how far the run was then."""
+        before = self.under_way.result() if self.under_way else []
+        self.under_way = self.thread.submit(self._commit, list(events))
+        self._tell(before)
 
-    def _write(self, event: Event) -> None:
+    def flush(self) -> None:
+        """Wait until everything is committed."""
+        if self.under_way:
+            last, self.under_way = self.under_way.result(), None
+            self._tell(last)
+
+    def _tell(self, reached: Iterable[Progress]) -> None:
+        for progress in reached:
+            self.listen(progress)
+
+    def _commit(self, events: list[Event]) -> list[Progress]:
+        """In the recorder's thread: files first, then one transaction; how far the run is after each round of it."""
+        reached = []
+        with self.writer.transaction():
+            for event in events:
+                if isinstance(event, Round):
+                    reached.append(self._reached(event))
+                else:
+                    self._write(event)
+        return reached
+
+    def _write(self, event: Found | Ended | Saved | Shrunk) -> None:
         if isinstance(event, Found):
             self.writer.add_finding(event.finding, event.origin_png, event.png)
             self.found += 1
@@ -73,17 +106,17 @@ class Recorder:
             self.done += 1
         elif isinstance(event, Saved):
             self.writer.add_checkpoints(event.arm, event.states)
-        elif isinstance(event, Shrunk):
+        else:
             self.writer.add_note(f"memory ran out: chunks of {event.new} instead of {event.old} from here on")
 
-    def _tell(self, event: Round) -> None:
+    def _reached(self, event: Round) -> Progress:
         self.evaluations += event.evaluations
         under_way = float(event.spent.sum()) / self.budget
         share = (self.done + under_way) / self.attempts
         progress = Progress(self.arm, self.done, self.attempts, self.found, self.evaluations, share)
-        self.listen(progress)
         if time.monotonic() - self.noted > NOTE_SECONDS:
             self._note(progress, event)
+        return progress
 
     def _note(self, progress: Progress, event: Round) -> None:
         """Leave word in the run folder for whoever watches: how far, how fast, and each search under way."""

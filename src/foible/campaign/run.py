@@ -67,10 +67,11 @@ def _run_arm(job: Job, arm: Arm, writer: RunWriter, workers: Workers, listen: Li
     campaign = job.campaign
     objective = campaign.objective
     scored = Scored(objective.names[0], objective.goal if isinstance(objective, Aims) else None)
-    recorder = Recorder(writer, arm, campaign.attempts[arm], campaign.budget.evaluations, listen, scored)
-    for shard in _waves(campaign, arm, writer):
-        for events in workers.run(job, shard):
-            recorder.write(events)
+    with Recorder(writer, arm, campaign.attempts[arm], campaign.budget.evaluations, listen, scored) as recorder:
+        for shard in _waves(campaign, arm, writer):
+            for events in workers.run(job, shard):
+                recorder.write(events)
+            recorder.flush()
 
 
 def _waves(campaign: Campaign, arm: Arm, writer: RunWriter) -> Iterator[Shard]:

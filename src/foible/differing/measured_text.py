@@ -12,7 +12,8 @@ from foible.differing.reuse import Reuse
 from foible.differing.selection import Selection, Wins
 from foible.differing.selector import Selector
 from foible.differing.several import Together
-from foible.differing.variety import NEAR, Variety
+from foible.differing.variety import Variety
+from foible.metrics.diversity import NEAR
 from foible.metrics.rates import Rate
 from foible.plain import plain
 from foible.training.realism import Realism

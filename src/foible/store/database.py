@@ -88,7 +88,7 @@ def connect(path: Path, write: bool = False) -> sqlite3.Connection:
             if not refuse_other_format(path, connection):
                 raise StoreError(f"'{path.parent}' has only just begun: nothing is stored yet", "try again in a moment")
             return connection
-        connection = sqlite3.connect(path, timeout=10)
+        connection = sqlite3.connect(path, timeout=10, check_same_thread=False)  # one thread at a time: the recorder's
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")
         verdict = connection.execute("PRAGMA quick_check").fetchone()[0]

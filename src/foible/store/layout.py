@@ -34,6 +34,13 @@ class Layout:
         """PNG files to look at and to replay."""
         return self.folder / "images"
 
+    def picture(self, name: str) -> Path:
+        """Where a picture is written that a finding of this run names; `images` itself was looked at before."""
+        kind, _, file = name.partition("/")
+        if kind != self.images.name or file in {"", ".", ".."} or any(c in file for c in "/\\\0"):
+            raise StoreError(f"'{name[:200]}' is not the name of a picture of the run '{self.folder}'", LEAVES)
+        return self.images / file
+
     @property
     def report(self) -> Path:
         """The page; derived, can always be rebuilt."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import time
 from collections.abc import Iterator, Mapping
@@ -14,15 +15,16 @@ from filelock import FileLock, Timeout
 from safetensors.numpy import save as save_arrays
 from safetensors.torch import load as load_tensors
 
-from foible.digest import sha256
 from foible.errors import RecipeError, StoreError
 from foible.files import disk_errors, write_new
 from foible.records import Finding, Outcome
 from foible.store.database import connect, database_errors, insert, insert_finding, outcome_row
-from foible.store.layout import Layout, inside
+from foible.store.layout import Layout, no_links_outside
 from foible.store.manifest import Manifest, differences, now, read_manifest, write_manifest
 from foible.store.seal import seal
 from foible.types import Arm, State
+
+ORIGINS = 256  # whose files are known to be there: findings of one origin come close together
 
 
 class RunWriter:
@@ -34,6 +36,7 @@ class RunWriter:
             if folder.exists() and not folder.is_dir():
                 raise RecipeError(f"--out '{folder}' is a file", "name a folder")
             self.layout.images.mkdir(parents=True, exist_ok=True)
+            no_links_outside(folder)
         self._lock = FileLock(self.layout.lock)
         try:
             self._lock.acquire(timeout=0)
@@ -46,6 +49,7 @@ class RunWriter:
             self.database = connect(self.layout.database, write=True)
             self.set_fact("state", "running")
             self.begun = time.monotonic()
+            self._origins: list[str] = []  # whose files were written last
         except BaseException:
             self._lock.release()
             raise
@@ -81,8 +85,8 @@ class RunWriter:
             insert(self.database, "facts", {"name": name, "value": value})
 
     def note_progress(self, progress: Mapping[str, Any]) -> None:
-        """Note how far the run is, for whoever watches it; only the latest note is kept."""
-        self.set_fact("progress", json.dumps(progress))
+        """Note how far the run is, for whoever watches it; only the latest note is kept. Inside a transaction."""
+        insert(self.database, "facts", {"name": "progress", "value": json.dumps(progress)})
 
     def done(self, arm: Arm) -> set[int]:
         """Attempts that have an outcome."""
@@ -139,25 +143,18 @@ class RunWriter:
 
     def add_finding(self, finding: Finding, origin_png: bytes, png: bytes) -> None:
         """A finding with its two files; inside a transaction. What was found from one origin shares that one's file."""
-        if not self._holds(finding.origin_image, finding.origin_sha256):
-            self._write_image(finding.origin_image, origin_png, finding.origin_sha256)
-        self._write_image(finding.image, png, finding.image_sha256)
+        if finding.origin_image not in self._origins:
+            self._add_image(finding.origin_image, origin_png, finding.origin_sha256)
+            self._origins = [*self._origins[1 - ORIGINS :], finding.origin_image]
+        self._add_image(finding.image, png, finding.image_sha256)
         insert_finding(self.database, finding)
 
-    def _holds(self, name: str, digest: str) -> bool:
-        """Whether a file is there already, whole."""
-        path = inside(self.layout.folder, name)
-        with disk_errors(path):
-            return path.is_file() and sha256(path) == digest
-
-    def _write_image(self, name: str, content: bytes, digest: str) -> None:
-        """Write a file, and make sure that what is on the disk is what was meant."""
-        path = inside(self.layout.folder, name)
+    def _add_image(self, name: str, content: bytes, digest: str) -> None:
+        """Write one of the run's pictures, and make sure that what is on the disk is what was meant."""
+        path = self.layout.picture(name)
+        if hashlib.sha256(content).hexdigest() != digest:
+            raise StoreError(f"the content of '{name}' is not what its finding says", "run the same command to go on")
         write_new(path, content)
-        with disk_errors(path):
-            written = sha256(path)
-        if written != digest:
-            raise StoreError(f"'{path}' is not what was written", "check the disk; what was stored before is kept")
 
     def add_outcome(self, outcome: Outcome, memory: State | None = None) -> None:
         """How an attempt ended; its checkpoint goes. Inside a transaction."""

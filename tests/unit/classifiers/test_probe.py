@@ -11,7 +11,7 @@ from foible.classifiers.adapting.causes import hint_for
 from foible.classifiers.adapting.conventions import CAFFE_MEAN, Said, Undecided, choose
 from foible.classifiers.adapting.preprocessing import Preprocessing
 from foible.classifiers.adapting.probe import probe
-from foible.classifiers.adapting.trials import Trial, contenders
+from foible.classifiers.adapting.trials import Trial, contenders, trial
 from foible.classifiers.load import load_classifier, probe_images
 from foible.classifiers.network import ModuleNetwork
 from foible.cli.ask import commands
@@ -240,3 +240,17 @@ def test_output_is_seen(files, bars, kind):
     behind = {"probabilities": lambda s: s.softmax(1), "log-probabilities": lambda s: s.log_softmax(1)}[kind]
     classifier = load_classifier(Around(files.module(), after=behind), domain=bars)
     assert classifier.output == kind and f"output: {kind} (seen)" in classifier.notes
+
+
+def test_photographs_are_tried_in_pieces_and_only_some_are_blended():
+    asked = []
+
+    def ask(images):
+        asked.append(len(images))
+        return torch.rand(len(images), 3)
+
+    trial(Preprocessing(), ask, torch.rand(30, 3, 224, 224), torch.arange(30) % 3)
+    assert max(asked) <= 20 and sum(asked) == 30 + 20
+    asked.clear()
+    trial(Preprocessing(), ask, torch.rand(300, 1, 28, 28), torch.arange(300) % 3)
+    assert asked == [600], "small ones at once, each with a blend"

@@ -18,6 +18,7 @@ from foible.types import Capability, Images
 
 NEAR_CHANCE = 2.0  # an accuracy below this multiple of chance is no better than guessing for our purpose
 ALONE = 4  # images also classified one by one
+TWICE = 16  # images classified again, twice as one batch
 CLOSE = 1e-3  # how far scores may move with the batch size
 
 Level = Literal["ok", "warning", "wrong"]
@@ -56,7 +57,7 @@ def probe(classifier: Any, images: Images, labels: Tensor, classes: tuple[str, .
     ask = classifier.__call__
     looks: list[Callable[[], Iterator[Line]]] = [
         lambda: probe_scores(name, scores, len(images), len(classes)),
-        lambda: probe_repeatable(name, ask, images, scores),
+        lambda: probe_repeatable(name, ask, images[:TWICE]),
         lambda: probe_mode(name, classifier),
         lambda: probe_batch(name, ask, images, scores),
         lambda: probe_meaning(name, scores),
@@ -133,9 +134,9 @@ def probe_scores(name: str, scores: Any, count: int, classes: int) -> Iterator[L
         )
 
 
-def probe_repeatable(name: str, ask: Callable[[Images], Tensor], images: Images, scores: Tensor) -> Iterator[Line]:
-    """Whether the same images get the same scores again."""
-    again = ask(images)
+def probe_repeatable(name: str, ask: Callable[[Images], Tensor], images: Images) -> Iterator[Line]:
+    """Whether the same few images get the same scores again."""
+    scores, again = ask(images), ask(images)
     if not torch.equal(again, scores):
         yield Line(
             "wrong",

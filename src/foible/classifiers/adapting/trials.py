@@ -15,12 +15,14 @@ from torch import Tensor
 
 from foible.classifiers.adapting.preprocessing import Preprocessing
 from foible.classifiers.adapting.scores import class_order, output_kind, to_logits
+from foible.images import worth_a_look
 from foible.types import Images
 
 GOOD = 0.5  # an accuracy from which on a convention is taken to be found
 SURE = 0.95  # share of resamples of the images in which the best convention must stay the best
 MARGIN = 1.3  # by which the others' mean loss must be larger: a little contrast makes any network surer of itself
 RESAMPLES = 1000
+BLENDED = 1000  # images that are blended too, fewer of large ones
 LARGEST_LOSS = 100.0  # for one image, whatever a model says
 
 
@@ -55,8 +57,11 @@ class Trial:
 
 def trial(preprocessing: Preprocessing, ask: Callable[[Images], Tensor], images: Images, labels: Tensor) -> Trial:
     """Ask a model about real images, and about blends of them."""
-    everything = torch.cat([images, blends(images)])
-    scores = ask(everything).cpu()
+    everything = torch.cat([images, blends(images[: worth_a_look(images.shape, BLENDED)])])
+    pieces = everything.split(
+        worth_a_look(images.shape, len(everything))
+    )  # a hundred photographs at once take twice as long
+    scores = torch.cat([ask(piece).cpu() for piece in pieces])
     real = scores[: len(images)]
     if not bool(torch.isfinite(scores).all()) or scores.shape[1] <= int(labels.max()):
         nothing = torch.zeros(len(labels), dtype=torch.bool)
