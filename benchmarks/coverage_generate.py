@@ -1,6 +1,6 @@
 """Adversarial images per second of processor time: DeepXplore through foible's engine, and the published MNIST loop.
 
-Run: python benchmarks/coverage_generate.py [--only light] [--origins 2048] [--repeats 5]; what was measured of other constraints stays. One
+Run: python benchmarks/coverage_generate.py [--only light] [--origins 1024] [--repeats 5]; what was measured of other constraints stays. One
 thread; all take turns, each time with other images. Both drive LeNet-1 away from LeNet-4 and LeNet-5, as the published program does when nothing
 else is said, under the same constraint (light, occlusion of 10 x 10 pixels, blackout of 6 x 6), with lambda2 = 0.1 and one gradient of everything
 added up.
@@ -50,7 +50,7 @@ FEW = 8  # the published loop gets as many images divided by this: it is slow, a
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*", choices=SETTINGS, default=list(SETTINGS))
-    parser.add_argument("--origins", type=int, default=2048)
+    parser.add_argument("--origins", type=int, default=1024)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seed", type=int, default=0)
     told = parser.parse_args()
