@@ -77,6 +77,7 @@ def main() -> None:
             taken = time.process_time() - begin
             if turn:  # a first round is not counted
                 rows[name].append(asdict(tally) | {"cpu": round(taken, 4)})
+                print(name, rows[name][-1], flush=True)
     figures = {name: rates(some) for name, some in rows.items()}
     ratios = {c: ratio(figures[f"{c}, foible"], figures[f"{c}, published"]) for c in told.only}
     name = "coverage_generate" if told.repeats >= 5 else "coverage_generate_small"
@@ -86,7 +87,7 @@ def main() -> None:
         "rates": figures,
         "foible over published": ratios,
         "runs": rows,
-        "load": {c: [round(load, 1), round(os.getloadavg()[0], 1)] for c in told.only},
+        "loads": {c: [round(load, 1), round(os.getloadavg()[0], 1)] for c in told.only},
     }
     together = {part: known.get(part, {}) | table for part, table in new.items()}
     write(name, together | {"origins": told.origins, "settings": SETTINGS})
