@@ -189,7 +189,7 @@ def _results(name: str) -> dict[str, Any]:
 
 def _gradients() -> list[tuple[str, ...]]:
     """What each search spent on the failures that it found, generator by generator; nobody judged them."""
-    rows = [("generator", "search", "origins failed", "evaluations per failure", "steady")]
+    rows = [("generator", "search", "starting images failed", "evaluations per failure", "steady")]
     for generator, searches in _results("gradient_searches").get("figures", {}).items():
         for name, row in searches.items():
             found, steady = f"{row['confirmed']} of {row['accepted']}", "{} of {}".format(*row["steady"])
@@ -203,7 +203,7 @@ def _gradients_judged() -> list[tuple[str, ...]]:
         (
             "generator",
             "search",
-            "origins",
+            "starting images",
             "failed",
             "steady",
             "valid",
@@ -224,7 +224,7 @@ def _gradients_judged() -> list[tuple[str, ...]]:
 
 def _gradient_speed() -> list[tuple[str, ...]]:
     """Milliseconds per origin beside the published loop's."""
-    rows = [("search", "origins", "ms per origin", "processor ms per origin", "times faster (processor time)")]
+    rows = [("search", "starting images", "ms each", "processor ms each", "times faster (processor time)")]
     for name, row in _results("gradient_speed_origins").items():
         if isinstance(row, dict):
             faster = row.get("times_faster_cpu_ms")

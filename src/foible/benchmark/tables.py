@@ -87,12 +87,12 @@ def generators_table(matrix: Matrix) -> Table:
 
 
 def results_table(found: Sequence[Result]) -> Table:
-    """Table III: viable origins, failures, iterations, validity and labels, by the judge and by people apart."""
+    """Table III: accepted starting images, failures, iterations, validity and labels, by the judge and by people apart."""
     told = [(r, summarise(r.run)) if r.run else (r, None) for r in found]
     people = any(s and s.search.stage("valid_by_people") for _, s in told)
     all_kept = any(r.run is not None and gathers(r.run) for r in found)
     headings = (
-        *("cell", "state", "viable origins", "confirmed failures", "iterations", "evaluations, median"),
+        *("cell", "state", "accepted starting images", "confirmed failures", "iterations", "evaluations, median"),
         *("steady", "valid", "label kept, of valid", "failures that count"),
         *(("valid, by people", "label kept, by people") if people else ()),
         *(("failures kept", "distinct", "distinct per 1,000 evaluations") if all_kept else ()),
@@ -102,10 +102,10 @@ def results_table(found: Sequence[Result]) -> Table:
         "Results",
         headings,
         tuple((*_row(r, s, people), *(_harvest(r) if all_kept else ())) for r, s in told),
-        "Shares with 95 % Wilson intervals: viable origins of attempts, confirmed failures of viable origins, steady and "
-        "valid of failures judged, label kept of valid ones, failures that count (all three) of viable origins. "
-        "Iterations: mean over viable origins with its 95 % interval, unsolved ones counted in full, as published. "
-        "Evaluations: median with unsolved origins censored (Kaplan and Meier)."
+        "Shares with 95 % Wilson intervals: accepted starting images of attempts, confirmed failures of accepted starting images, steady and "
+        "valid of failures judged, label kept of valid ones, failures that count (all three) of accepted starting images. "
+        "Iterations: mean over accepted starting images with its 95 % interval, unsolved ones counted in full, as published. "
+        "Evaluations: median with unsolved starting images censored (Kaplan and Meier)."
         + (
             f" Distinct: further than {NEAR} from every failure found before, in root mean square of pixels." * all_kept
         ),

@@ -138,6 +138,6 @@ def _share(rate: Rate) -> str:
 
 
 def _better(wins: Wins) -> str:
-    """The decision, and on how many origins it rests."""
-    rests = f"from {wins.origins} origin{'' if wins.origins == 1 else 's'}"
+    """The decision, and on how many starting images it rests."""
+    rests = f"from {wins.origins} starting image{'' if wins.origins == 1 else 's'}"
     return f", {rests}: {wins.better} is better" if wins.better else f", {rests}: undecided"

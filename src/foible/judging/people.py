@@ -44,7 +44,7 @@ def refit_to_people(run: Run, domain: Domain | None = None) -> ToPeople:
     evidence = judge.evidence(torch.stack(images)) if images else None
     if evidence is None or not asked:
         raise RecipeError(
-            "nobody has answered about this run's findings", "foible survey RUN, then foible survey import"
+            "nobody has answered about this run's failures", "foible survey RUN, then foible survey import"
         )
     rows = torch.tensor([k for k, line in enumerate(lines) if said.votes(line.key)])
     answered = _answered(evidence[rows], labels[rows], [line.key for line in asked], said)
@@ -52,7 +52,7 @@ def refit_to_people(run: Run, domain: Domain | None = None) -> ToPeople:
         raise RecipeError(
             f"too few answers to refit the judge: people call {_counts(answered.valid)} valid and not, and say of "
             f"{_counts(answered.kept)} that the label is kept and not; {FEWEST} of each are needed",
-            "ask about more findings",
+            "ask about more failures",
         )
     found = refit(judge.weighing, answered)
     left = torch.tensor([k for k, line in enumerate(lines) if not said.votes(line.key)], dtype=torch.long)
@@ -107,7 +107,7 @@ def _weights(line: Line, names: tuple[str, ...]) -> FittedWeights:
 
 def refit_lines(done: ToPeople, path: Path) -> list[str]:
     """What `foible judge --refit` prints."""
-    lines = [done.company, f"people have answered about {done.answered} findings"]
+    lines = [done.company, f"people have answered about {done.answered} failures"]
     for a in done.refit.agreement:
         kappa = "-" if a.kappa is None else f"{a.kappa:.2f}"
         what = {"image": "valid", "label": "label kept"}[a.about]
@@ -115,5 +115,5 @@ def refit_lines(done: ToPeople, path: Path) -> list[str]:
     lines.append(f"best by cross-validation: {done.refit.how}; written to {path}")
     lines.append(f'use it: foible judge FOLDER --calibration {path}, or calibration = "{path}" under validators')
     if done.ask:
-        lines.append(f"an answer changes most for the findings {', '.join(map(str, done.ask))}")
+        lines.append(f"an answer changes most for the failures {', '.join(map(str, done.ask))}")
     return lines
