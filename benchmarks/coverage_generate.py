@@ -1,6 +1,6 @@
 """Adversarial images per second of processor time: DeepXplore through foible's engine, and the published MNIST loop.
 
-Run: python benchmarks/coverage_generate.py [--only light] [--origins 2048] [--repeats 5]; what was measured of other constraints stays. One
+Run: python benchmarks/coverage_generate.py [--only light] [--origins 1024] [--repeats 5]; what was measured of other constraints stays. One
 thread; all take turns, each time with other images. Both drive LeNet-1 away from LeNet-4 and LeNet-5, as the published program does when nothing
 else is said, under the same constraint (light, occlusion of 10 x 10 pixels, blackout of 6 x 6), with lambda2 = 0.1 and one gradient of everything
 added up.
@@ -50,7 +50,7 @@ FEW = 8  # the published loop gets as many images divided by this: it is slow, a
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*", choices=SETTINGS, default=list(SETTINGS))
-    parser.add_argument("--origins", type=int, default=2048)
+    parser.add_argument("--origins", type=int, default=1024)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seed", type=int, default=0)
     told = parser.parse_args()
@@ -77,6 +77,7 @@ def main() -> None:
             taken = time.process_time() - begin
             if turn:  # a first round is not counted
                 rows[name].append(asdict(tally) | {"cpu": round(taken, 4)})
+                print(name, rows[name][-1], flush=True)
     figures = {name: rates(some) for name, some in rows.items()}
     ratios = {c: ratio(figures[f"{c}, foible"], figures[f"{c}, published"]) for c in told.only}
     name = "coverage_generate" if told.repeats >= 5 else "coverage_generate_small"
@@ -86,7 +87,7 @@ def main() -> None:
         "rates": figures,
         "foible over published": ratios,
         "runs": rows,
-        "load": {c: [round(load, 1), round(os.getloadavg()[0], 1)] for c in told.only},
+        "loads": {c: [round(load, 1), round(os.getloadavg()[0], 1)] for c in told.only},
     }
     together = {part: known.get(part, {}) | table for part, table in new.items()}
     write(name, together | {"origins": told.origins, "settings": SETTINGS})
