@@ -26,7 +26,10 @@ from foible.zoo.table import duration, generator_rows, generator_table, markdown
 
 ROOT = Path(__file__).parents[1]
 SHEETS = ROOT / "docs" / "zoo"
-PAGES = (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("zoo", "judge", "searches", "photographs", "reference")))
+PAGES = (
+    ROOT / "README.md",
+    *(ROOT / "docs" / f"{name}.md" for name in ("zoo", "judge", "searches", "photographs", "reference")),
+)
 REFERENCE = ("searches", "objectives", "oracles", "validators", "coverage")
 DOMAINS = {"mnist": "MNIST", "fashion": "Fashion-MNIST", "svhn": "SVHN", "cifar10": "CIFAR-10"}
 JUDGED = DOMAINS | {"emnist": "EMNIST letters"}
