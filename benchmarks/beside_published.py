@@ -17,7 +17,7 @@ from foible.benchmark.tables import Value, generators_table, results, results_ta
 
 PUBLISHED = json.loads((Path(__file__).parent / "gift_published.json").read_text())
 SHOWN = (
-    "viable origins",
+    "accepted starting images",
     "confirmed failures",
     "iterations",
     "steady",

@@ -1,6 +1,7 @@
-"""The nearest class change of 1,000 origins: gap U, distance, success and evaluations of three searches, same origins.
+"""The nearest class change of 1,000 origins: gap U, distance, success and evaluations of four searches, same origins.
 
-`shrink` (black box), `shrink` with gradients, and `boundary-genetic` with `compat`, the published search. Counted, not timed.
+`shrink` (black box), `shrink` with gradients, `descent` to the border, and `boundary-genetic` with `compat`, the published
+search. Counted, not timed.
 Runs go into a folder and go on where they stopped, so that a long one may be cut into pieces (`--seconds`). What is
 compared are the first `--origins` that were accepted; the published search may be given fewer of them.
 """
@@ -21,9 +22,10 @@ from measure import write
 
 MODELS = {"mnist": ("mnist-vae", "mnist-deepconv"), "fashion": ("fashion-vae", "fashion-vgg")}
 SEARCHES: dict[str, dict[str, Any]] = {
-    "shrink": {"use": "shrink"},
-    "shrink, gradients": {"use": "shrink", "gradients": True},
-    "compat": {"use": "boundary-genetic", "compat": True},
+    "shrink": {"search": {"use": "shrink"}},
+    "shrink, gradients": {"search": {"use": "shrink", "gradients": True}},
+    "descent": {"search": {"use": "descent", "steady": False, "keep": 0.0001, "shrinks": 12}, "objective": "boundary"},
+    "compat": {"search": {"use": "boundary-genetic", "compat": True}},
 }
 
 
@@ -37,7 +39,7 @@ def go_on(domain: str, search: str, attempts: int, seconds: float, folder: Path)
         "classifier": classifier,
         "attempts": attempts,
         "seed": 2,
-        "search": dict(SEARCHES[search]),
+        **SEARCHES[search],
         "validators": [],
         "steadiness": False,
         "baseline": {"attempts": 0},

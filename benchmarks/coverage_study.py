@@ -172,14 +172,20 @@ def covered(name: str, domain: str, origins: torch.Tensor, failures: torch.Tenso
 
 
 def tables(cells: Any, folder: Path) -> None:
-    """Every setting: outcomes by what guides, the difference from lambda2 = 0 by origin, and the cross-coverage matrix."""
+    """Every setting: outcomes by what guides, the difference from lambda2 = 0 by origin, and the cross-coverage matrix.
+
+    Only seeds that all guides of a setting have run count, so that all rows of a table are of the same origins.
+    """
     done: dict[str, dict[str, dict[str, Any]]] = {}
     for cell in cells:
         path = folder / f"{cell.name}.json"
         if path.is_file():
             setting, guide, seed = cell.parts
             done.setdefault(setting, {}).setdefault(guide, {})[seed] = json.loads(path.read_text())
-    for setting, guides in done.items():
+    for setting, every in done.items():
+        if not (whole := set.intersection(*(set(runs) for runs in every.values()))):
+            continue
+        guides = {guide: {seed: runs[seed] for seed in sorted(whole)} for guide, runs in every.items()}
         rows = {guide: row(list(runs.values())) for guide, runs in guides.items()}
         against = {
             g: difference(guides["none"], runs) for g, runs in guides.items() if g != "none" and "none" in guides

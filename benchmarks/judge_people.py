@@ -1,6 +1,7 @@
 """The judge beside people: their answers on images of other tools, on suspicious real images, and how torn they are.
 
-Nothing in the judge is fitted on these answers. The data (not part of foible) are looked for under `people/` in the data folders:
+A judge whose weights were drawn to the answers about the tools is measured without them: for each tool they are drawn to the answers
+about the other four. Nothing else in a judge is fitted on these answers. The data (not part of foible) are looked for under `people/` in the data folders:
 
 - icse23_validity: Riccio and Tonella, ICSE 2023 (MIT): 500 images each of five tools, two people per image
 - label_errors: Northcutt et al. 2021 (Apache-2.0): suspicious test images, five people each
@@ -14,23 +15,33 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from copy import copy
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
 from scipy.stats import spearmanr
 
-from foible.domains import load_domain, real_images
+from foible.domains import Domain, load_domain, real_images
 from foible.domains.sources import data_folders
-from foible.judging.refit import HOW, UNKNOWN, Answered, fit
+from foible.judging.refit import HOW, fit
 from foible.metrics import auc
 from foible.metrics.agreement import cohen_kappa
-from foible.validators.judge import Judge
+from foible.training.asked import Asked, drawn, read_answers
+from foible.training.judge import JudgeSettings
+from foible.training.train import training_recipe
+from foible.training.weigh import with_line
+from foible.validators.evidence import Evidence
+from foible.validators.fitted import crew
+from foible.validators.judge import Judge, Judgement
+from foible.validators.usual import some
 
 RESULTS = Path(__file__).parent / "judge_people.json"
 DRAWS = 1000
 SPEED = 200
+REAL = 1000
 
 
 def interval(score: Callable[[np.ndarray], float | None], count: int) -> list[float]:
@@ -50,14 +61,50 @@ def mean_kappa(people: np.ndarray, judge: np.ndarray, rows: np.ndarray) -> float
     return float(np.mean(found)) if found else None
 
 
-def of_tools(path: Path, judge: Judge) -> dict[str, object]:
+@dataclass(frozen=True)
+class Study:
+    """Images that people were asked about, and a judge's evidence on them and on real images."""
+
+    asked: Asked
+    evidence: Evidence
+    real: torch.Tensor  # scaled evidence of real images, by which a line is drawn
+    called_invalid: float
+
+    @classmethod
+    def of(cls, path: Path, judge: Judge, domain: Domain, real: torch.Tensor) -> Study:
+        """What the judge sees."""
+        asked, settings = read_answers(path, domain), JudgeSettings(**training_recipe("judge", domain.name).network)
+        return cls(asked, judge.evidence(asked.images), judge.evidence(real).table, settings.called_invalid)
+
+    def parts(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        """Positions of the images of all tools but one, and of that one."""
+        for one in np.unique(self.asked.tools):
+            rest, mine = (
+                torch.from_numpy(np.flatnonzero(m)) for m in (self.asked.tools != one, self.asked.tools == one)
+            )
+            yield rest, mine
+
+    def judgement(self, judge: Judge) -> Judgement:
+        """The verdicts; a judge that was drawn to these answers is drawn to those about the other tools' images, for each tool."""
+        start = judge.parts.before.get(crew(judge.readers))
+        if start is None:
+            return judge.weighed(self.evidence, self.asked.labels)
+        answered, found, order = self.asked.answered(self.evidence), list[Judgement](), list[torch.Tensor]()
+        for rest, mine in self.parts():
+            held_out = copy(judge)
+            held_out.weighing = with_line(drawn(start, answered.rows(rest)), self.real, self.called_invalid)
+            found.append(held_out.weighed(self.evidence[mine], self.asked.labels[mine]))
+            order.append(mine)
+        back = torch.cat(order).argsort()
+        scores = ("validity", "valid", "label", "kept_score", "kept", "ambiguity", "rival")
+        return Judgement(*(torch.cat([getattr(f, name) for f in found])[back] for name in scores))
+
+
+def of_tools(study: Study, judge: Judge) -> dict[str, object]:
     """The study of five test generators."""
-    with np.load(path) as z:
-        pixels, expected, tool = z["images"], z["expected"], z["tool"]
-        said = np.stack([z["human1"], z["human2"]], 1)
-    images = torch.from_numpy(pixels).permute(0, 3, 1, 2).float() / 255
-    verdict = judge.judgement(images, torch.from_numpy(expected))
-    validity, kept = verdict.validity.numpy(), verdict.kept_score.numpy()
+    expected, tool, said = study.asked.labels.numpy(), study.asked.tools, study.asked.said.numpy()
+    verdict = study.judgement(judge)
+    validity, kept = verdict.validity.double().numpy(), verdict.kept_score.numpy()
     valid, keeps = said >= 0, said == expected[:, None]
     agreed = valid.all(1) | ~valid.any(1)
     alike = (said[:, 0] == said[:, 1]) & valid.all(1)
@@ -93,33 +140,24 @@ def of_tools(path: Path, judge: Judge) -> dict[str, object]:
     }
 
 
-def across_tools(path: Path, judge: Judge) -> dict[str, object]:
-    """The judge refitted to people's answers about four tools and tested on the fifth: is that better than leaving it as it is?"""
-    with np.load(path) as z:
-        pixels, expected, tool = z["images"], torch.from_numpy(z["expected"]).long(), z["tool"]
-        said = np.stack([z["human1"], z["human2"]], 1)
-    evidence = judge.evidence(torch.from_numpy(pixels).permute(0, 3, 1, 2).float() / 255)
-    valid, keeps, alike = said >= 0, said == expected.numpy()[:, None], said[:, 0] == said[:, 1]
-    agreed = valid[:, 0] == valid[:, 1]
-
-    def majority(answers: np.ndarray) -> torch.Tensor:
-        return torch.from_numpy(np.where(answers[:, 0] == answers[:, 1], answers[:, 0], UNKNOWN)).long()
-
-    named = torch.from_numpy(np.where(alike & valid.all(1), said[:, 0], UNKNOWN)).long()
-    answered = Answered(evidence, expected, majority(valid), majority(keeps), named)
+def across_tools(study: Study, judge: Judge) -> dict[str, object]:
+    """A judge that no answer was shown to, refitted to those about four tools and tested on the fifth: is that better than leaving it?"""
+    start = judge.parts.before.get(crew(judge.readers), judge.weighing)
+    evidence, expected, said = study.evidence, study.asked.labels, study.asked.said.numpy()
+    valid, keeps = said >= 0, said == expected.numpy()[:, None]
+    agreed, answered = valid[:, 0] == valid[:, 1], study.asked.answered(evidence)
     found: dict[str, object] = {}
     for how in HOW:
-        validity, kept = np.zeros(len(tool)), np.zeros(len(tool), bool)
-        for one in np.unique(tool):
-            rest, mine = (torch.from_numpy(np.flatnonzero(m)) for m in (tool != one, tool == one))
-            line = fit(judge.weighing, answered.rows(rest), how)
+        validity, kept = np.zeros(len(said)), np.zeros(len(said), bool)
+        for rest, mine in study.parts():
+            line = fit(start, answered.rows(rest), how)
             validity[mine] = line.scores(evidence[mine], expected[mine])["image"].numpy()
             kept[mine] = line.accepts(evidence[mine], expected[mine])["label"].numpy()
         found[how] = {
             "validity AUC": interval(
-                lambda r, v=validity: auc(v[r][agreed[r]].tolist(), valid[r][agreed[r]].all(1).tolist()), len(tool)
+                lambda r, v=validity: auc(v[r][agreed[r]].tolist(), valid[r][agreed[r]].all(1).tolist()), len(said)
             ),
-            "kept, kappa judge-person": interval(lambda r, k=kept: mean_kappa(keeps, k, r), len(tool)),
+            "kept, kappa judge-person": interval(lambda r, k=kept: mean_kappa(keeps, k, r), len(said)),
         }
     return found
 
@@ -168,14 +206,15 @@ def main() -> None:
         judge, real = Judge(domain, readers=not chosen.alone), real_images(domain)
         images, found = real.images(torch.arange(len(real.labels))), {"company": judge.company()}
         folder = next((p for f in data_folders() if (p := f / "people").is_dir()), Path("people"))
-        for study, file, measure in (
-            ("tools", f"icse23_validity/{name}.npz", lambda p, j=judge: of_tools(p, j)),
-            ("across tools", f"icse23_validity/{name}.npz", lambda p, j=judge: across_tools(p, j)),
+        if (asked := folder / f"icse23_validity/{name}.npz").is_file():
+            study = Study.of(asked, judge, domain, real.images(some(real, REAL)))
+            found |= {"tools": of_tools(study, judge), "across tools": across_tools(study, judge)}
+        for about, file, measure in (
             ("suspects", f"label_errors/{name}.npz", lambda p, j=judge, i=images: of_suspects(p, j, i)),
             ("many", f"{name}h/counts.npz", lambda p, j=judge, i=images: of_many(p, j, i)),
         ):
             if (folder / file).is_file():
-                found[study] = measure(folder / file)
+                found[about] = measure(folder / file)
         begin = time.process_time()  # on a busy machine the clock on the wall says little
         judge.judgement(images[:SPEED])
         found["processor milliseconds per image"] = round(1000 * (time.process_time() - begin) / SPEED, 2)

@@ -194,7 +194,7 @@ def _results(name: str) -> dict[str, Any]:
 
 def _gradients() -> list[tuple[str, ...]]:
     """What each search spent on the failures that it found, generator by generator; nobody judged them."""
-    rows = [("generator", "search", "origins failed", "evaluations per failure", "steady")]
+    rows = [("generator", "search", "starting images failed", "evaluations per failure", "steady")]
     for generator, searches in _results("gradient_searches").get("figures", {}).items():
         for name, row in searches.items():
             found, steady = f"{row['confirmed']} of {row['accepted']}", "{} of {}".format(*row["steady"])
@@ -208,7 +208,7 @@ def _gradients_judged() -> list[tuple[str, ...]]:
         (
             "generator",
             "search",
-            "origins",
+            "starting images",
             "failed",
             "steady",
             "valid",
@@ -229,7 +229,7 @@ def _gradients_judged() -> list[tuple[str, ...]]:
 
 def _gradient_speed() -> list[tuple[str, ...]]:
     """Milliseconds per origin beside the published loop's."""
-    rows = [("search", "origins", "found", "ms per origin", "processor ms", "times faster", "in processor time")]
+    rows = [("search", "starting images", "found", "ms each", "processor ms each", "times faster", "in processor time")]
     for name, row in _results("gradient_speed_origins").items():
         if isinstance(row, dict):
             facts = (row["origins"], row["found"], row["ms"], row["cpu_ms"])
@@ -240,7 +240,7 @@ def _gradient_speed() -> list[tuple[str, ...]]:
 
 def _gradient_counts() -> list[tuple[str, ...]]:
     """Failures that count per minute beside the published loop's."""
-    rows = [("search", "origins", "count", "per minute", "per processor minute")]
+    rows = [("search", "starting images", "count", "per minute", "per processor minute")]
     for name, row in _results("gradient_speed_counts").items():
         if isinstance(row, dict):
             rows.append((name, *(f"{row[key]:,}" for key in ("origins", "count", "per_minute", "per_cpu_minute"))))
@@ -253,7 +253,7 @@ def _photographs() -> list[tuple[str, ...]]:
         (
             "class, search",
             "attempts",
-            "origins failed",
+            "starting images failed",
             "evaluations per failure",
             "steady",
             "median change (grey levels)",

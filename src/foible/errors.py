@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+MOST_NAMES = 12  # of a hint
+
 
 class FoibleError(Exception):
     """Something the user can put right: `message` names the subject, `hint` the next step."""
@@ -62,9 +64,12 @@ class MissingExtra(FoibleError):
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A hint that offers the closest known names, or lists them all when none is close."""
+    """A hint that offers the closest known names, or lists them when none is close: all that a reader would read."""
     names = sorted(known)
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
     if close:
         return "did you mean " + " or ".join(f"'{c}'" for c in close) + "?"
-    return "known: " + ", ".join(names) if names else "nothing is registered under that heading"
+    if not names:
+        return "nothing is registered under that heading"
+    more = f" and {len(names) - MOST_NAMES:,} more, see `foible ls`" if len(names) > MOST_NAMES + 1 else ""
+    return "known: " + ", ".join(names[:MOST_NAMES] if more else names) + more

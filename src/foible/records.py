@@ -88,7 +88,7 @@ class Key(NamedTuple):
         attempt, dash, number = text.partition("-")
         parts = [attempt, number] if dash else [attempt]
         if not all(part.isascii() and part.isdecimal() and len(part) < 12 for part in parts):
-            raise RecipeError(f"'{text[:40]}' names no finding", "write an attempt, such as 12, or 12-3 for its fourth")
+            raise RecipeError(f"'{text[:40]}' names no failure", "write an attempt, such as 12, or 12-3 for its fourth")
         return cls(*map(int, parts))
 
 

@@ -165,6 +165,11 @@ def in_all_looks(page, check=lambda width, scheme: None):
     page.set_viewport_size(before)
 
 
+def _is_complaint(said):
+    """Errors of the console, but for refusals, which are the answers that a test asks for."""
+    return said.type == "error" and not said.text.startswith("Failed to load resource")
+
+
 @pytest.fixture
 def person(browser, bench):
     """Someone at a browser of their own; every page they open is checked for foreign requests and script errors."""
@@ -178,6 +183,7 @@ def person(browser, bench):
         page.set_default_navigation_timeout(SLOW)
         page.complaints, page.foreign = [], []
         page.on("pageerror", lambda error: page.complaints.append(str(error)))
+        page.on("console", lambda said: page.complaints.append(said.text) if _is_complaint(said) else None)
         page.on(
             "request",
             lambda request: (

@@ -4,7 +4,7 @@ import pytest
 
 from foible.store import open_run
 
-from .conftest import first_paint, in_all_looks, processor_seconds, slowness
+from .conftest import ZOO, first_paint, in_all_looks, processor_seconds, slowness
 
 PAGES = (
     "/",
@@ -14,18 +14,18 @@ PAGES = (
     "/setup?question=changes&domain=cifar10",
     "/ask/coverage",
     "/ask/judging",
-    "/runs/digits",
-    "/runs/photos",
     "/runs/toy-wide",
-    "/runs/digits/findings",
-    "/runs/photos/findings",
-    "/runs/photos/findings/{attempt}",
-    "/compare?run=photos&run=photos-again",
-    "/runs/photos/people",
     "/runs/toy-wide/people/results",
-    "/runs/digits/export",
     "/runs/digits/log",
     "/runs/none",
+)
+OF_A_RUN = (
+    "/runs/{run}",
+    "/runs/{run}/findings",
+    "/runs/{run}/findings/{attempt}",
+    "/compare?run={run}&run={run}-again",
+    "/runs/{run}/people",
+    "/runs/{run}/export",
 )
 CONTRAST = """() => {
   const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
@@ -63,10 +63,14 @@ BROKEN = """() => { const range = document.createRange();
     }).map(word => word[0]); }); }"""
 
 
+TORN = """() => Promise.all([...document.images].filter(image => image.checkVisibility()).map(image => {
+  image.loading = "eager"; return image.decode().then(() => null, () => image.src); })).then(said => said.filter(Boolean))"""
+
+
 @pytest.fixture(scope="module")
 def paths(bench):
-    attempt = open_run(bench.runs / "photos").index()[0].key
-    return [path.format(attempt=attempt) for path in PAGES]
+    first = {run: open_run(bench.runs / run).index()[0].key for run in ZOO}
+    return [*PAGES, *(path.format(run=run, attempt=first[run]) for path in OF_A_RUN for run in ZOO)]
 
 
 def test_every_page_in_all_looks(person, bench, paths):
@@ -84,6 +88,7 @@ def test_every_page_in_all_looks(person, bench, paths):
 
         in_all_looks(page, check)
         assert page.evaluate(NAMELESS) == [], path
+        assert page.evaluate(TORN) == [], path
         assert not page.evaluate(TWICE), path
         assert page.locator("h1").count() == 1 and page.locator("html[lang]").count() == 1, path
         titles.add(page.title())

@@ -49,18 +49,20 @@ def test_two_people_judge_with_the_keyboard_and_see_how_far_they_agree(person, b
     expect(page.locator(".card").first).to_be_visible()
 
 
-def test_photographs_are_shown_at_their_own_size_and_nothing_says_what_is_expected(person, bench):
-    run = open_run(bench.runs / "photos")
-    page = person(400, "dark")
-    page.goto("/runs/photos/people")
+@in_both_ways
+def test_images_are_shown_at_their_own_size_and_nothing_says_what_is_expected(person, bench, name, width, scheme):
+    run, side = open_run(bench.runs / name), {"digits": 28, "photos": 32}[name]
+    page = person(width, scheme)
+    page.goto(f"/runs/{name}/people")
     page.get_by_label("Your name").fill("Eve")
     page.get_by_role("button", name="Begin").click()
     expect(page.locator("#choices button").first).to_be_visible()
-    expect(page.locator("#natural")).to_have_js_property("naturalWidth", 32)
-    assert page.locator("#natural").evaluate("i => [i.clientWidth, i.naturalWidth]") == [32, 32]
-    assert page.locator("#picture").evaluate("i => getComputedStyle(i).imageRendering") == "auto"
+    expect(page.locator("#natural")).to_have_js_property("naturalWidth", side)
+    assert page.locator("#natural").evaluate("i => [i.clientWidth, i.naturalWidth]") == [side, side]
+    drawn = {"digits": "pixelated", "photos": "auto"}[name]
+    assert page.locator("#picture").evaluate("i => getComputedStyle(i).imageRendering") == drawn
     in_all_looks(page)
     shown = page.locator("main").inner_text()
     assert "taken for" not in shown and "expected" not in shown
-    said = page.evaluate("fetch('/runs/photos/people/questions?person=Eve').then(answer => answer.json())")
+    said = page.evaluate(f"fetch('/runs/{name}/people/questions?person=Eve').then(answer => answer.json())")
     assert len(said["items"]) == len(run.index()) and not said["answers"]

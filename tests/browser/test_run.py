@@ -11,10 +11,13 @@ from foible.store import open_run
 from foible.store.layout import Layout
 from foible.ui.jobs import process_of
 
-from .conftest import SLOW, first_paint, in_all_looks, processor_seconds, slowness
+from .conftest import SLOW, ZOO, first_paint, in_all_looks, in_both_ways, processor_seconds, slowness
 
 QUICK = {"attempts": 6, "evaluations": 600, "baseline": 2}
 LONG = {"attempts": 40, "evaluations": 100_000, "baseline": 0}
+NOTED = """window.told = []; window.Notification = class { constructor(title) { told.push(title); }
+    static permission = "granted"; static requestPermission() { return Promise.resolve("granted"); } };"""
+DOMAINS = {name: models["domain"] for name, models in ZOO.items()}
 
 
 def fill(page, name, extent, numbers, domain="mnist"):
@@ -77,9 +80,10 @@ def test_a_run_from_the_question_to_its_failures(person, bench, domain, width, s
     in_all_looks(page)
 
 
-def test_impossible_settings_cannot_be_started_and_say_why(person):
-    page = person()
-    page.goto("/setup")
+@in_both_ways
+def test_impossible_settings_cannot_be_started_and_say_why(person, name, width, scheme):
+    page = person(width, scheme)
+    page.goto(f"/setup?domain={DOMAINS[name]}&generator={ZOO[name]['generator']}")
     page.get_by_text("More: generator").click()
     page.locator("[name=search]").select_option("genetic")
     survivors = page.locator("[name='search.genetic.survivors']")
@@ -99,13 +103,15 @@ def test_impossible_settings_cannot_be_started_and_say_why(person):
     page.locator("[name=attempts]").fill("0")
     expect(page.get_by_role("alert")).to_contain_text("starting images")
     expect(page.locator("[name=attempts]")).to_have_attribute("aria-invalid", "true")
+    in_all_looks(page)
 
 
-def test_a_recipe_is_picked_and_a_link_opens_the_same_set_up_again(person):
-    page = person()
+@in_both_ways
+def test_a_recipe_is_picked_and_a_link_opens_the_same_set_up_again(person, name, width, scheme):
+    page = person(width, scheme)
     page.goto("/setup")
     page.get_by_text("More: generator").click()
-    page.locator("#recipe").select_option("gift-mnist-vae-low")
+    page.locator("#recipe").select_option({"digits": "gift-mnist-vae-low", "photos": "gift-cifar10-gan-low"}[name])
     page.get_by_role("button", name="Fill in").click()
     page.locator("[name=seed]").fill("7")
     page.get_by_text("Recipe and command").click()
@@ -113,14 +119,16 @@ def test_a_recipe_is_picked_and_a_link_opens_the_same_set_up_again(person):
     link = page.get_by_role("link", name="Link to this set-up").get_attribute("href")
     page.goto(link)
     assert page.locator("[name=seed]").input_value() == "7"
+    expect(page.locator(f"[name=generator][value={ZOO[name]['generator']}]")).to_be_checked()
     assert page.locator("[name='search.genetic.extent']").input_value() == "low"
     assert page.locator("[name='search.genetic.compat']").input_value() == "yes"
     assert page.locator("[name='recipe.ends']").input_value() == "first"
 
 
-def test_each_search_shows_its_own_parameters_and_keeps_their_values(person):
-    page = person()
-    page.goto("/setup")
+@in_both_ways
+def test_each_search_shows_its_own_parameters_and_keeps_their_values(person, name, width, scheme):
+    page = person(width, scheme)
+    page.goto(f"/setup?domain={DOMAINS[name]}&generator={ZOO[name]['generator']}")
     page.get_by_text("More: generator").click()
     search, batch = page.locator("[name=search]"), page.locator("[name='search.random.batch']")
     search.select_option("genetic")
@@ -139,43 +147,53 @@ def test_each_search_shows_its_own_parameters_and_keeps_their_values(person):
     expect(page.locator("#recipe-text")).not_to_contain_text("batch", timeout=SLOW)
 
 
-def test_a_long_run_is_watched_reloaded_stopped_taken_up_and_killed(person, bench, stopped_in_the_end):
-    page = person()
-    fill(page, "browser-long", 1e-6, LONG)
+@in_both_ways
+def test_a_long_run_is_watched_reloaded_stopped_taken_up_and_killed(
+    person, bench, stopped_in_the_end, name, width, scheme
+):
+    page, run = person(width, scheme), f"long-{name}"
+    page.add_init_script(NOTED)
+    layout = Layout(bench.runs / run)
+    fill(page, run, 1e-6, LONG, DOMAINS[name])
     start(page)
-    page.wait_for_url("**/runs/browser-long")
+    page.wait_for_url(f"**/runs/{run}")
     expect(page.locator("#status")).to_contain_text("evaluations/s", timeout=SLOW)
     expect(page.locator("#status")).to_contain_text("left")
     news_every_second(page, bench)
-    page.context.grant_permissions(["notifications"])
     page.get_by_role("button", name="Tell me when it is done").click()
     expect(page.locator("#tell-me")).to_have_text("You will be told")
-    process = process_of(_layout(bench))
+    in_all_looks(page)
+    process = process_of(layout)
     page.reload()
     expect(state(page)).to_have_text("running")
-    other = person()
+    expect(page.locator("#tell-me")).to_have_text("You will be told")
+    other = person(width, scheme)
     other.goto("/runs")
-    row = other.locator("[data-run=browser-long]")
+    row = other.locator(f"[data-run={run}]")
     expect(row.locator(".state")).to_have_text("running")
     expect(row.get_by_role("progressbar")).to_be_visible()
     expect(row).to_contain_text("left")
     other.goto("/runs/toy-wide/findings")
     assert first_paint(other) < 500 * slowness(), "pages come quickly while the cores are busy"
-    other.context.close()
-    assert process_of(_layout(bench)) == process, "the run is the same process, whoever looks"
+    other.goto(f"/runs/{run}")
+    assert process_of(layout) == process, "the run is the same process, whoever looks"
     page.get_by_role("button", name="Stop").click()
     expect(state(page)).to_have_text("interrupted", timeout=SLOW)
-    assert open_run(bench.runs / "browser-long").state == "interrupted"
+    assert page.evaluate("window.told") == ["foible: interrupted"]
+    assert open_run(bench.runs / run).state == "interrupted"
+    expect(state(other)).to_have_text("interrupted", timeout=SLOW)
     page.get_by_role("button", name="Go on").click()
-    expect(state(page)).to_have_text("running", timeout=SLOW)
-    again = process_of(_layout(bench))
+    for tab in (page, other):
+        expect(state(tab)).to_have_text("running", timeout=SLOW)
+    other.context.close()
+    again = process_of(layout)
     assert again not in (None, process)
     os.kill(again, signal.SIGKILL)
     expect(state(page)).to_have_text("broken off", timeout=SLOW)
     expect(page.get_by_role("button", name="Go on")).to_be_visible()
 
 
-def news_every_second(page, bench, seconds=6):
+def news_every_second(page, bench, seconds=5):
     """Updates come at least every second, bring news, and leave the cores to the run."""
     before = processor_seconds(bench.process)
     seen = page.evaluate(
@@ -191,7 +209,3 @@ def news_every_second(page, bench, seconds=6):
     assert gaps[len(gaps) // 2] < 1000 * slowness()
     assert len({text for _, text in seen}) > seconds / (2 * slowness()), "updates must bring news"
     assert spent < 0.15, "watching must leave the cores to the run"
-
-
-def _layout(bench):
-    return Layout(bench.runs / "browser-long")

@@ -2,16 +2,21 @@
 
 import pickle
 import tomllib
+from dataclasses import dataclass
 
 import pytest
 import torch
 from playwright.sync_api import expect
 from torch import nn
 
+from foible.classifiers.adapting.probe import Line
+from foible.domains import load_domain
 from foible.store import open_run
+from foible.ui.probing import Probe
+from foible.ui.render import html
 from foible.zoo import entry, load_model
 
-from .conftest import SLOW, in_all_looks
+from .conftest import SLOW, in_all_looks, in_both_ways
 
 
 class Hostile:
@@ -59,9 +64,21 @@ def save(tmp_path_factory):
     return saved
 
 
-@pytest.fixture(scope="module")
-def good(save):
-    return save("my-own-net.pt", "mnist-deepconv", (1, 28, 28))
+@dataclass(frozen=True)
+class Own:
+    """A network of one's own, what it is for, and where a visitor is before it is recognised."""
+
+    model: str
+    shape: tuple[int, int, int]
+    domain: str
+    generator: str
+    elsewhere: str
+
+
+OWN = {
+    "digits": Own("mnist-lenet5", (1, 28, 28), "mnist", "mnist-vae", "cifar10"),
+    "photos": Own("cifar10-teacher", (3, 32, 32), "cifar10", "cifar10-gan", "mnist"),
+}
 
 
 def send(page, path):
@@ -69,53 +86,67 @@ def send(page, path):
     page.locator("#file").set_input_files(path)
 
 
-def test_a_classifier_of_ones_own_is_recognised_probed_described_run_and_removed(person, bench, good):
-    page = person()
-    page.goto("/setup?domain=cifar10")
-    page.locator("#file").set_input_files(good)
-    expect(page.locator("#upload-status")).to_have_text("my-own-net.pt is here.", timeout=SLOW)
-    probe, problem = page.locator("#probe"), page.locator(".problem")
+def is_understood(page):
+    """It is recognised; where few real images cannot tell two conventions apart, the visitor says which it is."""
+    probe = page.locator("#probe")
     expect(page.locator("#recognised")).to_contain_text("Recognised", timeout=SLOW)
-    expect(page.locator("[name=domain][value=mnist]")).to_be_checked()
-    asked = probe.get_by_role(
-        "button", name="range 0,1", exact=True
-    )  # with few real images it cannot tell two conventions apart
+    asked = probe.get_by_role("button", name="range 0,1", exact=True)
     expect(asked.or_(probe.get_by_text("'my-own-net' is right on"))).to_be_visible(timeout=SLOW)
     if asked.is_visible():
         asked.click()
     expect(probe).to_contain_text("'my-own-net' is right on", timeout=SLOW)
     expect(probe).to_contain_text("sandbox: no network")
-    in_all_looks(page)
+
+
+def is_described(page, own):
+    """What is said of it is tried at once, and is in the command and in the recipe file."""
+    probe, classes = page.locator("#probe"), list(load_domain(own.domain).classes)
+    turned = ",".join([*classes[:8], classes[9], classes[8]])
     if not page.get_by_label("Value range").is_visible():
         page.get_by_text("How it wants its images").click()
     page.get_by_label("Value range").fill("0,")
-    expect(problem).to_contain_text("range '0,' is not a list of numbers", timeout=SLOW)
+    expect(page.locator(".problem")).to_contain_text("range '0,' is not a list of numbers", timeout=SLOW)
     page.get_by_label("Value range").fill("0,1")
     page.get_by_label("Mean", exact=True).fill("0.25")
     page.get_by_label("Standard deviation").fill("0.5")
-    page.get_by_label("Classes in the order").fill("0,1,2,3,4,5,6,7,9,8")
+    page.get_by_label("Classes in the order").fill(turned)
     expect(probe).to_contain_text("mean 0.25, std 0.5 (as you say)", timeout=SLOW)
     expect(probe).to_contain_text("columns [0, 1, 2, 3, 4, 5, 6, 7, 9, 8]", timeout=SLOW)
     page.get_by_text("Recipe and command").click()
     expect(page.locator("#command")).to_contain_text(
-        "foible test my-own-net.pt --domain mnist --generator mnist-vae --range=0,1 --mean=0.25 --std=0.5 "
-        "--classes=0,1,2,3,4,5,6,7,9,8 --untrusted"
+        f"foible test my-own-net.pt --domain {own.domain} --generator {own.generator} --range=0,1 --mean=0.25 "
+        f"--std=0.5 --classes={turned} --untrusted"
     )
+    in_all_looks(page)
     with page.expect_download() as download:
         page.get_by_role("link", name="Recipe file").click()
     said = tomllib.loads(download.value.path().read_text())["classifier"]
-    assert said["mean"] == [0.25] and said["range"] == [0.0, 1.0] and said["classes"][-1] == "8"
+    assert said["mean"] == [0.25] and said["range"] == [0.0, 1.0] and said["classes"][-1] == classes[8]
     for label in ("Mean", "Standard deviation", "Classes in the order"):
         page.get_by_label(label, exact=label == "Mean").fill("")
+
+
+@in_both_ways
+def test_a_classifier_of_ones_own_is_recognised_probed_described_run_and_removed(
+    person, bench, save, name, width, scheme
+):
+    page, own, run = person(width, scheme), OWN[name], f"own-{name}"
+    page.goto(f"/setup?domain={own.elsewhere}")
+    page.locator("#file").set_input_files(save("my-own-net.pt", own.model, own.shape))
+    expect(page.locator("#upload-status")).to_have_text("my-own-net.pt is here.", timeout=SLOW)
+    is_understood(page)
+    expect(page.locator(f"[name=domain][value={own.domain}]")).to_be_checked()
     page.get_by_text("More: generator").click()
-    for field, value in {"attempts": 3, "evaluations": 300, "baseline": 0, "name": "browser-own"}.items():
+    page.locator(f"[name=generator][value={own.generator}]").check()
+    is_described(page, own)
+    for field, value in {"attempts": 3, "evaluations": 300, "baseline": 0, "name": run}.items():
         page.locator(f"[name={field}]").fill(str(value))
     expect(page.locator("#panel .cost b")).to_contain_text("if no search ends early", timeout=SLOW)
     page.get_by_role("button", name="Find failures").click()
-    page.wait_for_url("**/runs/browser-own")
+    page.wait_for_url(f"**/runs/{run}")
     expect(page.locator(".progress .state")).to_have_text("complete", timeout=SLOW)
-    assert (bench.runs / "browser-own" / "my-own-net.pt").is_file()
-    assert any("my-own-net" in name for name in open_run(bench.runs / "browser-own").manifest.digests)
+    assert (bench.runs / run / "my-own-net.pt").is_file()
+    assert any("my-own-net" in name for name in open_run(bench.runs / run).manifest.digests)
     page.goto("/setup")
     page.get_by_role("button", name="Remove").click()
     expect(page.locator("#upload-status")).to_have_text("Removed.")
@@ -125,11 +156,8 @@ def test_a_classifier_of_ones_own_is_recognised_probed_described_run_and_removed
 
 def test_two_people_do_not_see_each_others_uploads(person, save):
     one, other = person(400, "dark"), person(400, "dark")
-    send(one, save("my-own-net.pt", "cifar10-teacher", (3, 32, 32)))
+    send(one, save("my-own-net.pt", "mnist-lenet1", (1, 28, 28)))
     expect(one.locator("#upload-status")).to_contain_text("is here", timeout=SLOW)
-    expect(one.locator("#recognised")).to_contain_text("Recognised", timeout=SLOW)
-    expect(one.locator("[name=domain][value=cifar10]")).to_be_checked()
-    in_all_looks(one)
     key = one.locator("#f-classifier").input_value()
     assert key.startswith("upload:")
     one.reload()
@@ -142,6 +170,40 @@ def test_two_people_do_not_see_each_others_uploads(person, save):
         assert "my-own-net" not in said["html"] and not said.get("ready") and not said.get("fine")
     refused = other.evaluate("asked => form('/runs', asked).catch(error => error.message)", asked)
     assert "not there any more" in refused
+
+
+@in_both_ways
+def test_what_cannot_be_told_is_asked_and_said_with_one_click(person, save, name, width, scheme):
+    own, page = OWN[name], person(width, scheme)
+    choices = ({"range": "0,1"}, {"range": "0,255", "mean": "120.5"})
+    asked = Probe((Line("wrong", "set-up", "how the model wants its images cannot be told"),), None, choices)
+    answer = {"html": html("probe", probe=asked), "fine": False}
+    page.route(
+        "**/setup/probe*",
+        lambda route: (
+            route.continue_() if "range=0%2C255" in (route.request.post_data or "") else route.fulfill(json=answer)
+        ),
+    )
+    known = {"domain": own.domain, "words": "Recognised."}  # which takes its time, and is tested above
+    page.route("**/uploads/recognise*", lambda route: route.fulfill(json=known))
+    page.goto(f"/setup?domain={own.domain}")
+    page.locator("#file").set_input_files(save("my-own-net.pt", own.model, own.shape))
+    expect(page.locator("#probe .wrong")).to_contain_text("cannot be told", timeout=SLOW)
+    in_all_looks(page)
+    page.locator("#probe").get_by_role("button", name="range 0,255, mean 120.5").click()
+    expect(page.get_by_label("Value range")).to_have_value("0,255")
+    expect(page.get_by_label("Mean", exact=True)).to_have_value("120.5")
+    expect(page.locator("#probe")).to_contain_text("values 0 to 255, mean 120.5, std 1 (as you say)", timeout=SLOW)
+
+
+def test_what_one_tab_looks_at_another_does_not_interrupt(person):
+    page = person()
+    page.goto("/")
+    looks = """tabs => Promise.all(tabs.map((tab, k) => form(`/setup/probe?tab=${tab}`, {
+        domain: "mnist", generator: "mnist-vae", classifier: ["mnist-lenet4", "mnist-lenet5"][k] })))"""
+    first, second = page.evaluate(looks, ["one", "one"])
+    assert second["fine"] and not first["fine"], "in one tab the newer question stands"
+    assert all(said["fine"] for said in page.evaluate(looks, ["one", "other"]))
 
 
 def test_hostile_files_are_refused_and_run_nothing(person, tmp_path):

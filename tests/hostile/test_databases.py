@@ -198,7 +198,7 @@ def test_a_damaged_row_is_dropped_by_repair_and_searched_again(received):
     received.sql(("UPDATE findings SET label = 99 WHERE attempt = ?", (received.first,)))
     assert received.foible("report", received.folder).exit_code == 3
     repaired = received.foible("resume", received.folder, "--repair", "--quiet")
-    assert repaired.exit_code == 0 and f"finding {received.first}" in repaired.output
+    assert repaired.exit_code == 0 and f"failure {received.first}" in repaired.output
     assert received.foible("report", received.folder).exit_code == 0
     with sqlite3.connect(received.folder / "run.sqlite") as database:
         assert database.execute("SELECT count(*) FROM findings WHERE label = 99").fetchone()[0] == 0

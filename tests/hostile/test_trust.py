@@ -41,7 +41,7 @@ def test_a_damaged_picture_is_named_and_left_out(received, which):
     for option, path, all_of_them in (("--zip", "a.zip", found), ("--tree", "tree", found), ("--parquet", "a.p", both)):
         ended = received.foible("export", received.folder, option, received.out / path)
         assert ended.exit_code == 3 and f"{all_of_them - 1} failures" in ended.output
-        assert f"left out: finding {received.first}: image '{name}' has changed" in ended.output
+        assert f"left out: failure {received.first}: image '{name}' has changed" in ended.output
     with zipfile.ZipFile(received.out / "a.zip") as archive:
         assert not any(f"_{received.first:06d}_" in n for n in archive.namelist())
     received.foible("report", received.folder, "--html", received.out / "r.html")

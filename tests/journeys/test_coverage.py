@@ -95,6 +95,8 @@ def test_two_suites_on_one_model(measured, tmp_path):
         (("--set", "kmnc.k=0"), "k must be at least 1"),
         (("--set", "kmnc.q=3"), "no parameter 'q'"),
         (("--set", "k=3"), "names no criterion"),
+        (("--set", "lsa.buckets=5"), "'lsa' has settings and is not measured"),
+        (("--criteria", ","), "no criterion is named"),
         (("--set", "kmnc.k=100000000"), "MB"),
         (("--layers", "features.9"), "no layer 'features.9'"),
         (("--trace", "features.1"), "no layer 'features.1' is measured"),

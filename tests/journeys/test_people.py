@@ -22,7 +22,7 @@ def run(tmp_path, toy_images):
 def test_the_short_form_and_the_long_form_are_the_same(run, tmp_path):
     folder = run.layout.folder
     short = foible("survey", folder, "--images", 9)
-    assert short.returncode == 0 and "9 of 40 findings and 1 attention checks" in short.stdout
+    assert short.returncode == 0 and "9 of 40 failures and 1 attention checks" in short.stdout
     assert "show 37 of them at random" in short.stdout
     page = (folder / "survey.html").read_bytes()
     long = foible("survey", "make", "--images", 9, folder, "--out", tmp_path / "other.html")
@@ -36,7 +36,7 @@ def test_the_short_form_and_the_long_form_are_the_same(run, tmp_path):
 def test_two_people_rate_findings_for_two_classes(run, tmp_path):
     folder = run.layout.folder
     made = foible("survey", folder, "--ratings", "--images", 9, "--order", "shuffled")
-    assert made.returncode == 0 and "9 of 40 findings and 1 attention checks" in made.stdout
+    assert made.returncode == 0 and "9 of 40 failures and 1 attention checks" in made.stdout
     assert (folder / "ratings.html").is_file() and not (folder / "survey.html").exists()
     [key] = load_keys(run.layout).values()
     for name, origin in (("Ada", 4), ("Ben", 5)):
@@ -57,7 +57,7 @@ def test_two_people_rate_findings_for_two_classes(run, tmp_path):
     assert ratings["bias"]["low"] <= ratings["bias"]["value"] == pytest.approx(3.5 - odd / 9)
     assert [(a["level"], a["alpha"]["value"]) for a in ratings["agreement"]][1] == ("ordinal", 1)
     text = foible("survey", "report", folder).stdout
-    assert "2 people, 18 ratings of two classes on 9 of 40 findings" in text and "alpha, ordinal" in text
+    assert "2 people, 18 ratings of two classes on 9 of 40 failures" in text and "alpha, ordinal" in text
     assert foible("report", folder).returncode == 0, "the report on the run does not mind"
 
 

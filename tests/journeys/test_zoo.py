@@ -34,7 +34,10 @@ def test_the_table_in_three_forms():
     rows = {row["name"]: row for row in json.loads(foible("zoo", "table", "--json").stdout)}
     assert set(rows) == {n for n, e in cards().items() if e.role == "generators"}
     assert rows["mnist-vae"]["latent_size"] == 400 and rows["mnist-vae"]["training_seconds"] > 0
-    assert "| domain | family | model | latent size | training time | inference time | viable origins |" in markdown
+    assert (
+        "| domain | family | model | latent size | training time | inference time | usable starting images |"
+        in markdown
+    )
     assert all(name in text and f"| {name} |" in markdown for name in rows)
 
 

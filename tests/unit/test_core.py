@@ -21,6 +21,8 @@ def test_latent_space_is_measured_from_samples():
 def test_did_you_mean_offers_the_closest():
     assert did_you_mean("genetics", ["genetic", "random"]) == "did you mean 'genetic'?"
     assert did_you_mean("xyz", ["genetic", "random"]) == "known: genetic, random"
+    many = did_you_mean("xyz", [f"recipe-{k:02}" for k in range(60)])
+    assert many.startswith("known: recipe-00, recipe-01, ") and many.endswith("recipe-11 and 48 more, see `foible ls`")
 
 
 def test_every_registered_component_exists():

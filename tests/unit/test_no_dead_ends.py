@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -16,9 +17,10 @@ from foible.classifiers.kinds.archive import whole_model
 from foible.classifiers.kinds.recognise import is_own_model, recognise
 from foible.cli import main
 from foible.cli.main import app
-from foible.domains import load_domain
+from foible.domains import load_domain, real_images
 from foible.domains.fetch import fetch
 from foible.errors import DataError, ModelError
+from foible.images import png_bytes
 from foible.testing.toys import toy_recipe, write_toy_images
 
 
@@ -71,26 +73,54 @@ def test_data_says_what_is_where_and_cannot_be_fetched_offline(nowhere, monkeypa
         fetch(load_domain("cifar10"))
     assert "is there a network" in said.value.hint
     assert "cannot fetch images of 'imagenet'" in foible("data", "get", "imagenet").output
+    assert "none: fetch them: foible data get emnist" in listed.output
 
 
-def test_fetched_images_are_stored_as_one_file(monkeypatch, tmp_path):
-    class Fake:
-        def __init__(self, _root, download, train):
-            assert download
-            count = 20 if train else 10
-            self.data, self.targets = (
-                torch.zeros(count, 32, 32, 3, dtype=torch.uint8).numpy(),
-                [k % 10 for k in range(count)],
-            )
+class Photographs:
+    """torchvision's CIFAR-10."""
 
-    monkeypatch.setattr(
-        "foible.domains.fetch.import_torchvision", lambda: type("M", (), {"datasets": type("D", (), {"CIFAR10": Fake})})
-    )
-    from foible.domains import real_images
+    def __init__(self, _root, download, train):
+        assert download
+        count = 20 if train else 10
+        self.data, self.targets = np.zeros((count, 32, 32, 3), np.uint8), [k % 10 for k in range(count)]
+        self.data[:, 0] = 255  # the first row
 
-    path = fetch(load_domain("cifar10"), tmp_path)
-    assert path == tmp_path / "cifar10.npz"
-    assert len(real_images(load_domain("cifar10"), tmp_path, "test").labels) == 10
+
+class Letters:
+    """torchvision's EMNIST: letters lie on their side, and A is class 1."""
+
+    def __init__(self, _root, split, download, train):
+        assert download and split == "letters"
+        count = 52 if train else 26
+        self.data, self.targets = torch.zeros(count, 28, 28, dtype=torch.uint8), torch.arange(count) % 26 + 1
+        self.data[:, :, 0] = 255  # the first row, on its side
+
+
+class Numbers:
+    """torchvision's SVHN: channels first, and the labels are called labels."""
+
+    def __init__(self, _root, split, download):
+        assert download
+        count = 20 if split == "train" else 10
+        self.data, self.labels = np.zeros((count, 3, 32, 32), np.uint8), np.arange(count) % 10
+        self.data[:, :, 0] = 255
+
+
+class Fetching:
+    class datasets:
+        CIFAR10, EMNIST, SVHN = Photographs, Letters, Numbers
+
+
+@pytest.mark.parametrize(("name", "classes"), [("cifar10", 10), ("emnist", 26), ("svhn", 10)])
+def test_fetched_images_are_stored_as_one_file_upright_and_with_our_class_numbers(name, classes, monkeypatch, tmp_path):
+    monkeypatch.setattr("foible.domains.fetch.import_torchvision", lambda: Fetching)
+    domain = load_domain(name)
+    path = fetch(domain, tmp_path)
+    assert path == tmp_path / domain.file
+    stored = real_images(domain, tmp_path, "test")
+    assert stored.labels.tolist() == list(range(classes))
+    image = stored.images(torch.tensor([0]))[0]
+    assert bool((image[:, 0] == 1).all()) and bool((image[:, 1:] == 0).all())
 
 
 CODE = {
@@ -212,3 +242,52 @@ def test_a_broken_gate_has_a_line_even_when_all_is_quiet(toys, tmp_path):
     (tmp_path / "r.toml").write_text(tomli_w.dumps(toy_recipe(toys, attempts=2)))
     ended = foible("run", tmp_path / "r.toml", "--out", tmp_path / "run", "-q", "--fail-if", "failure_rate >= 0")
     assert ended.exit_code == 1 and "gate failed" in ended.output
+
+
+def test_a_shell_completes_verbs():
+    typed = {"_FOIBLE_COMPLETE": "complete_bash", "COMP_WORDS": "foible re", "COMP_CWORD": "1"}
+    done = CliRunner().invoke(app, [], env=typed, prog_name="foible")
+    assert {"replay", "report", "resume"} <= set(done.stdout.split())
+
+
+def test_where_an_endpoint_answers_can_be_said(monkeypatch):
+    asked = []
+
+    def note(_, *told, **more):
+        asked.append(str((told, more)))
+        raise ModelError("enough", "seen")
+
+    monkeypatch.setattr("foible.classifiers.kinds.remote.RemoteNetwork.__init__", note)
+    endpoint = ("https://models.example/x", "--answer", "result.scores")
+    ended = foible("test", *endpoint, "--domain", "mnist", "--data", "sample", "--look")
+    assert ended.exit_code == 2 and "result.scores" in asked[0]
+
+
+def test_the_workbench_is_told_where_images_are(monkeypatch, tmp_path):
+    served = []
+    monkeypatch.setattr("foible.ui.server.serve", lambda *a, **k: served.append(os.environ["FOIBLE_DATA"]))
+    monkeypatch.setenv("FOIBLE_DATA", "elsewhere")
+    ended = foible("ui", "--data", tmp_path / "none")
+    assert ended.exit_code == 2 and "there is no folder" in ended.output and not served
+    foible("ui", "--data", tmp_path, "--runs", tmp_path)
+    assert served == [str(tmp_path)]
+
+
+def test_a_port_that_cannot_be_is_refused(tmp_path):
+    ended = foible("ui", "--runs", tmp_path, "--port", 99999)
+    assert ended.exit_code == 2 and "less than or equal to 65535" in ended.output and "unexpected" not in ended.output
+
+
+def test_timm_without_its_package_names_its_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "timm", None)
+    ended = foible("test", "timm:resnet18", "--domain", "mnist", "--data", "sample", "--look")
+    assert ended.exit_code == 2 and "foible[hub]" in ended.output
+
+
+def test_judge_goes_on_after_a_bad_image(tmp_path):
+    sample = real_images(load_domain("mnist"), "sample")
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "good.png").write_bytes(png_bytes(sample.images(torch.tensor([0]))[0]))
+    (tmp_path / "images" / "bad.png").write_bytes(b"no picture")
+    ended = foible("judge", tmp_path / "images", "--domain", "mnist")
+    assert "1 of 1" in ended.output and "bad.png" in ended.output and "Traceback" not in ended.output

@@ -52,7 +52,7 @@ def test_shares_agreement_and_validators(tmp_path):
     assert valid.pairs[0].kappa.value == 1 and valid.pairs[0].share == 1
     assert json.loads(said.model_dump_json())["valid"]["count"] == 3
     text = "\n".join(report_lines(said))
-    assert "3 people, 14 answers on 5 of 5 findings" in text and "valid (most see a class)         3 of 5" in text
+    assert "3 people, 14 answers on 5 of 5 failures" in text and "valid (most see a class)         3 of 5" in text
 
 
 def test_people_who_were_left_out_are_named(tmp_path):
@@ -62,7 +62,7 @@ def test_people_who_were_left_out_are_named(tmp_path):
     add_answers(run.layout, [], [CheckAnswer("s", "i", "Bob", 1, 0, 1.0, WHEN)])
     text = "\n".join(report_lines(people_report(run)))
     assert "Bob: 0 answers, attention checks 0 of 1, left out" in text
-    assert "no finding has both a verdict and a majority" in text
+    assert "no failure has both a verdict and a majority" in text
 
 
 def test_a_choice_of_close_calls_is_no_fair_sample(tmp_path, toy_images):
@@ -115,7 +115,7 @@ def test_too_few_answers_of_either_kind_are_refused(tmp_path):
     give(run, Ada=[0] * 15 + [NOTHING] * 9)
     with pytest.raises(RecipeError, match="image: 15 accepted and 9 rejected") as caught:
         recalibrated(run)
-    assert "10 of each" in caught.value.message and "more findings" in caught.value.hint
+    assert "10 of each" in caught.value.message and "more failures" in caught.value.hint
     give(run, Ada=[0] * 12 + [1] * 3 + [NOTHING] * 9)
     half = recalibrated(run)
     assert half.calibration.image is None and half.calibration.label is not None and len(half.skipped) == 1

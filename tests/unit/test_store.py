@@ -186,7 +186,7 @@ def test_repair_drops_findings_whose_image_is_gone(tmp_path):
     (folder / "images" / "000003-failure.png").unlink()
     (folder / "images" / "000004-failure.png").write_bytes(b"junk")
     notes = repair(folder)
-    assert [n.split(":")[0] for n in notes] == ["finding 3", "finding 4"]
+    assert [n.split(":")[0] for n in notes] == ["failure 3", "failure 4"]
     with RunWriter(folder, manifest()) as writer:
         assert writer.done(Arm.SEARCH) == set(range(60)) - {3, 4}
 

@@ -122,7 +122,7 @@ def test_class_names_cannot_break_the_page(tmp_path, toy_images):
 
 
 def test_no_findings_or_no_real_images_is_said(tmp_path, toy_images):
-    with pytest.raises(RecipeError, match="has no findings"):
+    with pytest.raises(RecipeError, match="has no failures"):
         make_survey(write_run(tmp_path / "empty", [], toy_images), tmp_path / "s.html")
     run = write_run(tmp_path / "run", [None], tmp_path / "gone")
     with pytest.raises(RecipeError, match="attention checks need real images") as caught:

@@ -181,7 +181,7 @@ def test_people_who_rate_alike_agree():
 def test_answers_and_ratings_stand_side_by_side(run, key):
     add_answers(run.layout, [], ratings=[Rating(Key(k), "Ada", 4, 3, WHEN) for k in range(3)])
     alone = report_lines(people_report(run))
-    assert alone[0] == "1 person, 3 ratings of two classes on 3 of 20 findings" and "valid" not in "\n".join(alone)
+    assert alone[0] == "1 person, 3 ratings of two classes on 3 of 20 failures" and "valid" not in "\n".join(alone)
     assert any(line.endswith("4.00 (4.00 to 4.00), 3 images") for line in alone)
     assert any("no random sample" in line for line in alone)
     give_answer(run.layout, "Cem", Key(0), 1)

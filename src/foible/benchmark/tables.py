@@ -12,7 +12,9 @@ from pathlib import Path
 from foible.benchmark.matrix import Cell, Matrix
 from foible.errors import FoibleError
 from foible.metrics import Cost, Rate, median_cost, rate
+from foible.metrics.diversity import NEAR
 from foible.report import summarise
+from foible.report.harvest import gathers, harvest
 from foible.report.summary import Summary
 from foible.report.trials import trials
 from foible.report.wording import short_name
@@ -85,23 +87,28 @@ def generators_table(matrix: Matrix) -> Table:
 
 
 def results_table(found: Sequence[Result]) -> Table:
-    """Table III: viable origins, failures, iterations, validity and labels, by the judge and by people apart."""
+    """Table III: accepted starting images, failures, iterations, validity and labels, by the judge and by people apart."""
     told = [(r, summarise(r.run)) if r.run else (r, None) for r in found]
     people = any(s and s.search.stage("valid_by_people") for _, s in told)
+    all_kept = any(r.run is not None and gathers(r.run) for r in found)
     headings = (
-        *("cell", "state", "viable origins", "confirmed failures", "iterations", "evaluations, median"),
+        *("cell", "state", "accepted starting images", "confirmed failures", "iterations", "evaluations, median"),
         *("steady", "valid", "label kept, of valid", "failures that count"),
         *(("valid, by people", "label kept, by people") if people else ()),
+        *(("failures kept", "distinct", "distinct per 1,000 evaluations") if all_kept else ()),
     )
     return Table(
         "results",
         "Results",
         headings,
-        tuple(_row(r, s, people) for r, s in told),
-        "Shares with 95 % Wilson intervals: viable origins of attempts, confirmed failures of viable origins, steady and "
-        "valid of failures judged, label kept of valid ones, failures that count (all three) of viable origins. "
-        "Iterations: mean over viable origins with its 95 % interval, unsolved ones counted in full, as published. "
-        "Evaluations: median with unsolved origins censored (Kaplan and Meier).",
+        tuple((*_row(r, s, people), *(_harvest(r) if all_kept else ())) for r, s in told),
+        "Shares with 95 % Wilson intervals: accepted starting images of attempts, confirmed failures of accepted starting images, steady and "
+        "valid of failures judged, label kept of valid ones, failures that count (all three) of accepted starting images. "
+        "Iterations: mean over accepted starting images with its 95 % interval, unsolved ones counted in full, as published. "
+        "Evaluations: median with unsolved starting images censored (Kaplan and Meier)."
+        + (
+            f" Distinct: further than {NEAR} from every failure found before, in root mean square of pixels." * all_kept
+        ),
     )
 
 
@@ -125,6 +132,14 @@ def _row(result: Result, summary: Summary | None, people: bool) -> tuple[Value, 
         rate(sum(judged), len(judged)) if judged and kept else None,
         *((search.stage("valid_by_people"), search.stage("label_kept_by_people")) if people else ()),
     )
+
+
+def _harvest(result: Result) -> tuple[Value, ...]:
+    """What a run that keeps every failure has gathered."""
+    if result.run is None or not gathers(result.run):
+        return (None, None, None)
+    found = harvest(result.run)
+    return (found.failures, found.distinct, round(found.each_thousand, 1))
 
 
 def _median(costs: list[Cost], budget: int) -> Value:

@@ -20,9 +20,9 @@ def weaknesses_table(found: Sequence[Result]) -> Table:
         "Weaknesses",
         ("cell", "weakest class", "its failures that count", "its confirmed failures", "most frequent confusions"),
         tuple((r.cell.name, *(_weakness(r.run) if r.run else [None] * 4)) for r in found),
-        "The class with the largest share of failures that count among its viable origins; of equals, or where nobody judged, "
-        "that with the most confirmed failures, then the one that costs least. With few origins per class the intervals are "
-        "wide. Confusions: expected class, for what it is taken, how often.",
+        "The class with the largest share of failures that count among its accepted starting images; of equals, or where "
+        "nobody judged, that with the most confirmed failures, then the one that costs least. With few starting images per "
+        "class the intervals are wide. Confusions: expected class, for what it is taken, how often.",
     )
 
 

@@ -64,7 +64,7 @@ def activation_map(run: Run, campaign: Campaign, pair: tuple[int, int]) -> Activ
     mine = [f for f in run.findings() if _classes(f) == set(pair)]
     if not mine:
         names = " and ".join(run.classes[c] for c in pair)
-        raise DataError(f"'{run.layout.folder}' has no finding between {names}", "pick a pair that its report shows")
+        raise DataError(f"'{run.layout.folder}' has no failure between {names}", "pick a pair that its report shows")
     real = []
     for label in pair:
         rows = (campaign.data.labels == label).nonzero()[:MOST, 0]

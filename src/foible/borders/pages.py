@@ -26,7 +26,7 @@ def as_text(matrix: Escapes, confused: Confusion | None = None) -> str:
     targets = sorted({target for _, target in matrix.cells})
     names = [matrix.classes[t] for t in targets]
     width = max(6, *(len(n) for n in matrix.classes))
-    lines = [f"escapes {matrix.effort}, per cent of accepted origins (row: class, column: target)"]
+    lines = [f"escapes {matrix.effort}, per cent of accepted starting images (row: class, column: target)"]
     lines.append(" ".join([" " * width, *(n.rjust(width) for n in names)]))
     for label in labels:
         cells = [matrix.cells.get((label, target)) for target in targets]
@@ -82,9 +82,9 @@ def heat_map(matrix: Escapes, run: Run) -> str:
     targets = sorted({target for _, target in matrix.cells})
     rows = [(label, [_box(matrix, matrix.cells.get((label, target)), run) for target in targets]) for label in labels]
     about = (
-        "Share of accepted origins of a class (row) from which another (column) was reached "
+        "Share of accepted starting images of a class (row) from which another (column) was reached "
         f"{html.escape(matrix.effort)}, with its 95 % interval, the median {matrix.unit} distance and the nearest escape. "
-        f"{_origins(matrix)} origins in a cell."
+        f"{_origins(matrix)} starting images in a cell."
     )
     return _table(matrix.classes, targets, rows, about)
 

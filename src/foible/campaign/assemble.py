@@ -139,9 +139,7 @@ def _data(recipe: Recipe, domain: Domain, maker: Generator) -> RealImages:
     except DataError:
         if recipe.data is not None or recipe.begins == "real" or (recipe.begins == "auto" and prefers_real(maker)):
             raise
-    return MadeImages(
-        maker.name, lambda labels, rng: maker.decode(maker.sample(labels, rng), labels), len(domain.classes)
-    )
+    return MadeImages(maker, len(domain.classes))
 
 
 class MadeRole(NamedTuple):

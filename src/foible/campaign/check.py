@@ -77,7 +77,7 @@ def _fit(campaign: Campaign) -> Iterator[Line]:
             "generator",
             f"'{generator.name}' makes {'x'.join(map(str, domain.shape))} images from {'x'.join(map(str, generator.space.shape))} latents",
         )
-    yield Line("ok", "data", f"{len(campaign.data.labels)} real images from {campaign.data.source}")
+    yield Line("ok", "data", f"{len(campaign.data.labels):,} real images from {campaign.data.source}")
     judged = ", ".join(v.name for v in campaign.validators)
     if judged:
         yield Line("ok", "validators", f"failures are judged by: {judged}")

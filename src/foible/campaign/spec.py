@@ -150,7 +150,7 @@ class Recipe(Strict):
     )
     steers: bool = Field(False, description="whether the validators' word enters the score")
     steadiness: bool = Field(
-        True, description="look at every finding through harmless variations; not counted as evaluations"
+        True, description="look at every failure through harmless variations; not counted as evaluations"
     )
     wave: int = Field(16, ge=1, description="attempts between two merges of a memory that the run shares")
     budget: BudgetTable = BudgetTable()

@@ -25,7 +25,7 @@ from foible.sandbox.limits import Limits
 from foible.types import Capability
 
 PROBES = 200  # real images looked at
-MORE_PROBES = 1000  # where that is not enough to tell what a model wants
+MORE_PROBES = 2000  # where that is not enough to tell what a model wants
 Model = str | Path | nn.Module | Callable[[Any], Any]
 
 

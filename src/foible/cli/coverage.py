@@ -25,7 +25,8 @@ def coverage(
     runs: Annotated[
         list[Path] | None,
         typer.Option(
-            help="A run to measure: its failures with their origins, and these alone. Repeatable.", show_default=False
+            help="A run to measure: its failures with their starting images, and these alone. Repeatable.",
+            show_default=False,
         ),
     ] = None,
     data: Data = None,

@@ -36,7 +36,7 @@ def ls() -> int:
 
 
 def get(
-    domain: Annotated[str, typer.Argument(help="mnist, fashion, cifar10 or svhn.", show_default=False)],
+    domain: Annotated[str, typer.Argument(help="mnist, fashion, emnist, cifar10 or svhn.", show_default=False)],
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="The folder [default: $FOIBLE_DATA, or one of yours].", show_default=False),

@@ -37,6 +37,14 @@ def judge(
         Path | None,
         typer.Option(help="Refit the judge to people's answers about this run; judges no images.", show_default=False),
     ] = None,
+    shares: Annotated[
+        tuple[float, float] | None,
+        typer.Option(
+            help="With --refit, where nobody was asked: shares of such failures that people call valid, and that also "
+            "keep their label; thresholds are moved until the judge says so of this run's.",
+            show_default=False,
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -57,7 +65,9 @@ def judge(
     if refit is not None:
         if images is not None:
             raise RecipeError("--refit takes a run, and judges no images", "leave the folder out")
-        return _refit(refit, domain, out or refit / "judge.toml")
+        return _refit(refit, domain, out or refit / "judge.toml", shares)
+    if shares is not None:
+        raise RecipeError("--shares is for --refit", "foible judge --refit RUN --shares 0.73 0.42")
     if images is None or domain is None:
         raise RecipeError(
             "there is nothing to judge" if images is None else "of which domain are these images?",
@@ -107,12 +117,19 @@ def _reasons(said: list[FileVerdict]) -> list[str]:
     return lines
 
 
-def _refit(run: Path, domain: str | None, out: Path) -> int:
+def _refit(run: Path, domain: str | None, out: Path, shares: tuple[float, float] | None) -> int:
     from foible.domains import load_domain
     from foible.judging.people import refit_lines, refit_to_people
+    from foible.judging.shares import refit_to_shares, shares_lines
     from foible.store import open_run
 
-    done = refit_to_people(open_run(run), load_domain(domain) if domain else None)
+    opened, chosen = open_run(run), load_domain(domain) if domain else None
+    if shares is not None:
+        moved = refit_to_shares(opened, *shares, chosen)
+        moved.calibration.save(out)
+        print("\n".join(shares_lines(moved, out)))
+        return 0
+    done = refit_to_people(opened, chosen)
     done.calibration.save(out)
     print("\n".join(refit_lines(done, out)))
     return 0

@@ -106,7 +106,7 @@ def _runs() -> list[tuple[str, ...]]:
             rows.append((str(manifest.parent), error.message, "", error.hint))
             continue
         found = sum(outcome.findings for outcome in ended)
-        rows.append((str(manifest.parent), run.state, f"{len(ended)} attempts", f"{found} findings"))
+        rows.append((str(manifest.parent), run.state, f"{len(ended)} attempts", f"{found} failures"))
     return rows
 
 

@@ -13,7 +13,7 @@ def replay(
     run: RunArgument,
     findings: Annotated[
         list[str] | None,
-        typer.Argument(help="Only these findings: 12, or 12-3 for the fourth of attempt 12.", show_default=False),
+        typer.Argument(help="Only these failures: 12, or 12-3 for the fourth of attempt 12.", show_default=False),
     ] = None,
     classifier: ClassifierOption = None,
     trust: Trust = False,

@@ -38,7 +38,7 @@ def make(
             "--out", "-o", help="The page [default: RUN/survey.html or RUN/ratings.html].", show_default=False
         ),
     ] = None,
-    images: Annotated[int, typer.Option(min=1, help="How many findings to show at most.")] = 100,
+    images: Annotated[int, typer.Option(min=1, help="How many failures to show at most.")] = 100,
     checks: Annotated[
         int | None,
         typer.Option(min=0, help="Real images mixed in as attention checks [default: 10 %].", show_default=False),
@@ -58,7 +58,7 @@ def make(
     ] = False,
     controls: Annotated[
         bool,
-        typer.Option("--controls", help="With --ratings: show each origin too, as the generator makes it."),
+        typer.Option("--controls", help="With --ratings: show each starting image too, as the generator makes it."),
     ] = False,
 ) -> int:
     """Make a page on which people say what they see.
@@ -82,11 +82,11 @@ def make(
         controls,
     )
     found = len(opened.index())
-    shown = f"{made.images} of {found} findings{' with their origins' if controls else ''}"
+    shown = f"{made.images} of {found} failures{' with their starting images' if controls else ''}"
     print(f"{made.page}: {shown} and {made.checks} attention checks, survey {made.name}")
     if not ratings:
         print(
-            f"for a share of all {found} findings within ±{100 * margin:g} % (95 %), show {needed(margin, found)} of "
+            f"for a share of all {found} failures within ±{100 * margin:g} % (95 %), show {needed(margin, found)} of "
             "them at random: --order shuffled"
         )
     print(f"send the page to people; then: foible survey import {run} answers.csv")
@@ -146,7 +146,7 @@ def report(
 
 def compare(
     runs: Annotated[
-        list[Path], typer.Argument(help="Runs of different methods from the same origins.", show_default=False)
+        list[Path], typer.Argument(help="Runs of different methods from the same starting images.", show_default=False)
     ],
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0,

@@ -15,7 +15,7 @@ def ui(
     host: Annotated[
         str, typer.Option(help="Where to listen; anything but this machine needs a password.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port; 0 picks a free one.")] = 7860,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 picks a free one.")] = 7860,
     runs: Annotated[Path, typer.Option(help="The folder with all runs.")] = Path("runs"),
     password: Annotated[
         str | None,

@@ -19,7 +19,7 @@ def table(
     markdown: Annotated[bool, typer.Option("--markdown", help="As a Markdown table.")] = False,
     json: Annotated[bool, typer.Option("--json", help="As JSON, with plain numbers.")] = False,
 ) -> int:
-    """Latent size, training time, inference time and usable origins of every generator."""
+    """Latent size, training time, inference time and usable starting images of every generator."""
     from foible.zoo.table import generator_rows, generator_table
     from foible.zoo.table import markdown as as_markdown
 

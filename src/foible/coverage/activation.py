@@ -7,7 +7,8 @@ Pei, Cao, Yang and Jana, DeepXplore, SOSP 2017.
 3. It is covered if that exceeds the threshold for at least one input.
 
 The mean of scaled values is the scaled mean, so no scaled map is ever made. A layer that is constant for an input
-covers nothing.
+covers nothing. The slope of a scaled value is that of the unit and of both extremes: most units that are left open are
+reached by lowering what is above them.
 
 Differs from others in: "dnn-tip" does not scale; "nlc" takes channel means first and scales those, which differs on
 maps. DeepXplore's and DeepHunter's treatment of a constant layer comes to the same for thresholds from 0 on.
@@ -56,7 +57,7 @@ class NC(Reach):
             return batch.values
         low, high = batch.low, batch.high
         if self.compat == "nlc":
-            means = [batch.values[:, s].detach() for s in batch.scope.slices]
+            means = [batch.values[:, s] for s in batch.scope.slices]
             low, high = torch.stack([m.amin(1) for m in means], 1), torch.stack([m.amax(1) for m in means], 1)
         layer = batch.scope.layer_of
         span = high - low

@@ -22,8 +22,8 @@ class Batch:
     Args:
         scope: which layers and units.
         values: one per unit (N, units); carries gradients where the activations do.
-        low: smallest value in each layer (N, layers), of the whole map and not of the channel means; no gradients.
-        high: largest value likewise.
+        low: smallest value in each layer (N, layers), of the whole map and not of the channel means; likewise.
+        high: largest value.
         predicted: the class the classifier takes each input for (N,); -1 where that is not known.
     """
 
@@ -79,10 +79,9 @@ def read(activations: Mapping[str, Tensor], scope: Scope, predicted: Tensor | No
             )
     layers = [activations[name] for name in scope.layers]
     values = torch.cat([in_units(layer, scope.unit) for layer in layers], 1)
-    with torch.no_grad():
-        every = [tuple(range(1, layer.ndim)) for layer in layers]
-        low = torch.stack([layer.amin(axes) for layer, axes in zip(layers, every, strict=True)], 1)
-        high = torch.stack([layer.amax(axes) for layer, axes in zip(layers, every, strict=True)], 1)
+    every = [tuple(range(1, layer.ndim)) for layer in layers]
+    low = torch.stack([layer.amin(axes) for layer, axes in zip(layers, every, strict=True)], 1)
+    high = torch.stack([layer.amax(axes) for layer, axes in zip(layers, every, strict=True)], 1)
     if not bool((low.isfinite() & high.isfinite()).all()):
         raise DataError("activations hold NaN or infinite values", "look at the model's inputs and weights")
     return Batch(scope, values, low, high, unknown(len(values)) if predicted is None else predicted)
@@ -90,8 +89,8 @@ def read(activations: Mapping[str, Tensor], scope: Scope, predicted: Tensor | No
 
 def from_values(values: Tensor, scope: Scope, predicted: Tensor | None = None) -> Batch:
     """A batch from values (N, units) alone: layers without maps, or maps whose extremes are not needed."""
-    low = torch.stack([values[:, s].detach().amin(1) for s in scope.slices], 1)
-    high = torch.stack([values[:, s].detach().amax(1) for s in scope.slices], 1)
+    low = torch.stack([values[:, s].amin(1) for s in scope.slices], 1)
+    high = torch.stack([values[:, s].amax(1) for s in scope.slices], 1)
     return Batch(scope, values, low, high, unknown(len(values)) if predicted is None else predicted)
 
 

@@ -218,7 +218,8 @@ class Criterion(ABC):
     def _preferred(self, how: How, numbers: Tensor, gap: Tensor, salt: Tensor | None, state: State) -> Tensor:
         """Gaps in the order in which they are to be chosen (N, C); infinite where they were."""
         if how == "random":
-            salted = numbers if salt is None else numbers + salt[:, None]
+            # mixed first: with the salt itself the next one would take the neighbour
+            salted = numbers if salt is None else numbers + mixed(salt)[:, None]
             return torch.where(gap.isfinite(), (mixed(salted) >> 11).to(torch.float64), torch.inf)
         if how == "rarest":
             share = self.per_layer(state).nan_to_num(torch.inf).to(gap.dtype)

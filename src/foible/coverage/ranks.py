@@ -18,7 +18,7 @@ from torch import Tensor
 from foible.coverage.batch import Batch, plain_values
 from foible.coverage.cells import SparseCells
 from foible.coverage.criterion import Aiming
-from foible.coverage.surrogates import mean_of_aims, short_of
+from foible.coverage.surrogates import breach, mean_of_aims
 from foible.errors import RecipeError
 from foible.types import State
 
@@ -92,9 +92,15 @@ class TKNC(SparseCells):
         return torch.cat(short, 1)
 
     def distance(self, aiming: Aiming) -> Tensor:
-        """How far the units aimed at are below the k-th largest of the others, as a soft hinge."""
+        """How far the units aimed at are below those they have to pass: all of their layer but the k - 1 largest."""
+        scope, span = self.profile.scope, self.profile.span
         unit = aiming.aims.clamp_min(0) // (self.k if self.ranked else 1)
-        return mean_of_aims(short_of(self._short(aiming.batch.values).gather(1, unit)), aiming.aims)
+        values = self.side * aiming.batch.values
+        ahead = values[:, None, :] - values.gather(1, unit)[:, :, None]
+        rivals = (scope.layer_of == scope.layer_of[unit][:, :, None]) & (torch.arange(scope.units) != unit[:, :, None])
+        behind = torch.where(rivals, breach(ahead / span.where(span > 0, 1)[unit][:, :, None]), 0)
+        spared = behind.topk(min(self.k - 1, scope.units)).values
+        return mean_of_aims(behind.sum(2) - spared.sum(2), aiming.aims)
 
     def describe(self, obligation: int) -> str:
         """Which unit."""

@@ -1,8 +1,10 @@
 """How far two inputs are from covering a pair of units, as a number that can be followed downhill.
 
 s, u0: signs and values at the input a search began with; u: values now; r: range of a unit; d: how far a value must
-move. "Changes sign" costs hinge(s u / r), "keeps its sign" hinge(-s u / r), "changes its value" hinge((d - s (u - u0)) / d):
-away from zero, because the absolute difference has no slope where a search begins.
+move. Each demand is broken by a gap in ranges: "changes sign" by s u / r, "keeps its sign" by -s u / r, "changes its value" by
+(d - way (u - u0)) / r, one way or the other, because the absolute difference has no slope where a search begins. The objective is the sum of the
+squares of those that are above zero: all have to hold at once, a hundred units that are to keep their signs among them, and only those that do not hold
+may have a say.
 """
 
 from __future__ import annotations
@@ -13,9 +15,9 @@ import torch
 from torch import Tensor
 
 from foible.coverage.profile import Profile
-from foible.coverage.surrogates import mean_of_aims, short_of
+from foible.coverage.surrogates import breach, mean_of_aims
 
-KEEP = 0.1  # weight of the units of the condition layer that have to keep their signs
+SPARE = 1.1  # how many times as far from zero as it has to move a value must be to move that way
 
 
 class Wish(NamedTuple):
@@ -48,13 +50,19 @@ def pair_objective(
     number, i, j = units
     sign = torch.where(start > 0, 1.0, -1.0).to(values.dtype)
     span = profile.span.where(profile.span > 0, 1)
-    flip, keep = short_of(sign * values / span), short_of(-sign * values / span)
-    step = far.where(far > 0, 1)
-    move = short_of((step - sign * (values - start)) / step)
+    flip, keep = breach(sign * values / span), breach(-sign * values / span)
+    move = breach((far - ways(profile, far, start) * (values - start)) / span)
     held = torch.stack([keep[:, part].sum(1) for part in profile.scope.slices], 1).gather(1, number)
-    if wish.condition == "sign":
-        condition = flip.gather(1, i) + KEEP * (held - keep.gather(1, i))
-    else:
-        condition = move.gather(1, i) + KEEP * held
+    condition = flip.gather(1, i) - keep.gather(1, i) if wish.condition == "sign" else move.gather(1, i)
     decision = flip.gather(1, j) if wish.decision == "sign" else move.gather(1, j) + keep.gather(1, j)
-    return mean_of_aims(condition + decision, aims)
+    return mean_of_aims(condition + held + decision, aims)
+
+
+def ways(profile: Profile, far: Tensor, start: Tensor) -> Tensor:
+    """Up (1) or down (-1): which way each value (N, units) is to change without changing its sign.
+
+    Towards the unit's mean, where most inputs have it; but away from zero where zero is too near.
+    """
+    home = torch.where(start > profile.moments.mean.to(start), -1.0, 1.0).to(start)
+    sign = torch.where(start > 0, 1.0, -1.0).to(start)
+    return torch.where((home == sign) | (start.abs() > SPARE * far), home, sign)

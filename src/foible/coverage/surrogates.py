@@ -7,12 +7,21 @@ from torch import Tensor
 from torch.nn import functional
 
 SHARPNESS = 10.0
+ROOM = 0.02  # by how much each of several demands is to be met, in units of its scale
 MARGIN = 1e-3  # how far beyond an obligation's edge to aim, in units of its scale
 
 
 def short_of(gap: Tensor) -> Tensor:
     """A soft hinge: about `gap` while an obligation is short by that much, and nearly nothing once it is met."""
     return functional.softplus(gap + MARGIN, beta=SHARPNESS)
+
+
+def breach(gap: Tensor) -> Tensor:
+    """How badly one of many demands is broken: the square of what is missing, and exactly nothing once it is met with room.
+
+    For demands that have to hold together. In a sum of soft hinges the many that hold push as hard as the few that do not.
+    """
+    return functional.relu(gap + ROOM).square()
 
 
 def outside(gap: Tensor) -> Tensor:

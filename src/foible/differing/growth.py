@@ -13,8 +13,7 @@ import torch
 from torch import Tensor
 
 from foible.differing.answers import Answers
-from foible.differing.variety import NEAR, flat
-from foible.metrics.diversity import distinct
+from foible.metrics.diversity import NEAR, distinct, flat
 from foible.store import Run
 from foible.types import Images
 

@@ -12,7 +12,8 @@ from foible.differing.reuse import Reuse
 from foible.differing.selection import Selection, Wins
 from foible.differing.selector import Selector
 from foible.differing.several import Together
-from foible.differing.variety import NEAR, Variety
+from foible.differing.variety import Variety
+from foible.metrics.diversity import NEAR
 from foible.metrics.rates import Rate
 from foible.plain import plain
 from foible.training.realism import Realism
@@ -137,6 +138,6 @@ def _share(rate: Rate) -> str:
 
 
 def _better(wins: Wins) -> str:
-    """The decision, and on how many origins it rests."""
-    rests = f"from {wins.origins} origin{'' if wins.origins == 1 else 's'}"
+    """The decision, and on how many starting images it rests."""
+    rests = f"from {wins.origins} starting image{'' if wins.origins == 1 else 's'}"
     return f", {rests}: {wins.better} is better" if wins.better else f", {rests}: undecided"

@@ -17,9 +17,9 @@ from foible.differing.parity import Parity, parity
 from foible.differing.reuse import Reuse, reuse
 from foible.differing.selection import worth_asking
 from foible.differing.selector import Selector, confidences, measured_selector
-from foible.differing.variety import flat
 from foible.domains import load_domain, real_images
 from foible.errors import ModelError, RecipeError
+from foible.metrics.diversity import flat
 from foible.store import open_run
 from foible.survey.make import Survey, make_survey
 from foible.training.features import Features, features_for

@@ -28,7 +28,7 @@ def difference_text(difference: Difference) -> str:
     lines = [
         *(f"{letter} = {plain(name)}" for letter, name in zip(ascii_uppercase, difference.names, strict=False)),
         "",
-        f"search       {found.disagreements} disagreements from {difference.attempts} origins, "
+        f"search       {found.disagreements} disagreements from {difference.attempts} starting images, "
         f"{difference.evaluations} evaluations" + (f", {spent:.0f} for each" if spent else ""),
         _baseline("random", difference.samples),
         _baseline("real images", difference.real) if difference.real else "real images  none at hand",

@@ -32,7 +32,7 @@ def expected_classes(
         expected, by = judged_classes(judge, images), "the judge"
     else:
         kept = [f.label if everyone_accepts(f.verdicts) else UNKNOWN for f in findings]
-        expected, by = torch.tensor(kept, dtype=torch.long), "the label of the origin" + _accepted(validators)
+        expected, by = torch.tensor(kept, dtype=torch.long), "the label of the starting image" + _accepted(validators)
     said = read_answers(run.layout)
     asked = {key for mine in said.by_person.values() for key in mine}
     for row, finding in enumerate(findings):

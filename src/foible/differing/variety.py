@@ -20,23 +20,23 @@ import math
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
 
 from foible.differing.answers import Answers
 from foible.metrics.costs import Spread
 from foible.metrics.diversity import (
+    NEAR,
     GeometricDiversity,
     Kinds,
     distinct,
     effective_kinds,
     exact_distinct,
+    flat,
     geometric_diversity,
     neighbour_distances,
 )
 from foible.metrics.published_diversity import published_geometric_diversity, published_shannon
 from foible.types import Images
 
-NEAR = 0.05
 FEATURES = "pixels"
 SAMPLE, DRAWS = 100, 5  # of the log-volume: images in a draw, and draws
 
@@ -89,12 +89,6 @@ def variety(images: Images, answers: Answers, published: bool = False, seed: int
         geometric_diversity(rows, rng, SAMPLE, DRAWS),
         published=_published(images) if published else None,
     )
-
-
-def flat(images: Images) -> Tensor:
-    """Images as vectors whose Euclidean distance is the root mean square of the pixels' differences."""
-    rows = images.flatten(1)
-    return rows / math.sqrt(max(1, rows.shape[1]))
 
 
 def _published(images: Images) -> Published:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +18,31 @@ from foible.domains.library import import_torchvision
 from foible.errors import DataError, did_you_mean
 from foible.files import replacing
 
-FETCHED = {"mnist": "MNIST", "fashion": "FashionMNIST", "cifar10": "CIFAR10", "svhn": "SVHN"}  # in torchvision.datasets
+
+@dataclass(frozen=True)
+class Source:
+    """A dataset of torchvision: its name, what it wants to be told for a split, and how its arrays differ from ours.
+
+    Attributes:
+        name: in `torchvision.datasets`.
+        asks: the arguments for "train" or "test".
+        turned: its images lie on their side (rows are columns).
+        first: the number of its first class.
+    """
+
+    name: str
+    asks: Callable[[str], dict[str, Any]] = lambda split: {"train": split == "train"}
+    turned: bool = False
+    first: int = 0
+
+
+FETCHED: Final[Mapping[str, Source]] = {
+    "mnist": Source("MNIST"),
+    "fashion": Source("FashionMNIST"),
+    "emnist": Source("EMNIST", lambda split: {"split": "letters", "train": split == "train"}, turned=True, first=1),
+    "cifar10": Source("CIFAR10"),
+    "svhn": Source("SVHN", lambda split: {"split": split}),
+}
 
 
 def own_data_folder() -> Path:
@@ -53,15 +79,15 @@ def fetch(domain: Domain, folder: Path | None = None) -> Path:
 
 
 def _split(datasets: Any, domain: Domain, scratch: str, split: str) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    name = FETCHED[domain.name]
-    which = {"split": split} if name == "SVHN" else {"train": split == "train"}
+    source = FETCHED[domain.name]
     try:
-        dataset = getattr(datasets, name)(scratch, download=True, **which)
+        dataset = getattr(datasets, source.name)(scratch, download=True, **source.asks(split))
     except (OSError, RuntimeError, ValueError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0][:200]
         raise DataError(
             f"the images of '{domain.name}' could not be fetched: {reason}",
             "is there a network? On another machine: foible data get, then copy the file into a data folder here",
         ) from error
-    labels = np.asarray(getattr(dataset, "labels", getattr(dataset, "targets", None)))
-    return np.asarray(dataset.data, dtype=np.uint8), labels.astype(np.int64)
+    pixels = np.asarray(dataset.data, dtype=np.uint8)
+    labels = np.asarray(getattr(dataset, "labels", getattr(dataset, "targets", None))).astype(np.int64)
+    return pixels.swapaxes(1, 2) if source.turned else pixels, labels - source.first

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 
 import torch
 from torch import Tensor
 
+from foible.protocols import Generator
 from foible.types import Images
 
 COUNT = 200
@@ -17,20 +17,21 @@ class MadeImages:
     """Images made for each class in turn; not real, and said not to be.
 
     Args:
-        maker: the generator's name.
-        make: from labels (N,) and a source of randomness to images.
+        maker: the generator.
         classes: how many there are.
     """
 
-    def __init__(self, maker: str, make: Callable[[Tensor, torch.Generator], Images], classes: int) -> None:
-        self.source = f"images made by '{maker}' in place of real ones, which were not found"
+    def __init__(self, maker: Generator, classes: int) -> None:
+        self.source = f"images made by '{maker.name}' in place of real ones, which were not found"
         self.labels = torch.arange(max(COUNT, classes)) % classes
-        self._make = make
+        self._maker = maker
 
     @cached_property
     def _all(self) -> Images:
+        rng = torch.Generator().manual_seed(0)
         with torch.inference_mode():
-            return self._make(self.labels, torch.Generator().manual_seed(0)).cpu().clamp(0, 1)
+            latents = self._maker.sample(self.labels, rng)
+            return self._maker.decode(latents, self.labels).cpu().clamp(0, 1)
 
     def images(self, index: Tensor) -> Images:
         """The images at these positions, float32 NCHW in [0, 1]."""

@@ -34,25 +34,20 @@ class ToPeople:
 
 def refit_to_people(run: Run, domain: Domain | None = None) -> ToPeople:
     """Refit a run's judge to the answers in it."""
-    judge = Judge(domain or load_domain(run.manifest.recipe["domain"]))
-    if judge.parts.classes != run.classes:
-        raise RecipeError("the run has other classes than the domain's judge", "name the domain that it was run with")
     lines, said = run.index(), read_answers(run.layout)
     asked = [line for line in lines if said.votes(line.key)]
-    images = [run.image(run.finding(line.key).image) for line in lines]
-    labels = torch.tensor([line.label for line in lines])
-    evidence = judge.evidence(torch.stack(images)) if images else None
-    if evidence is None or not asked:
+    if not asked:
         raise RecipeError(
-            "nobody has answered about this run's findings", "foible survey RUN, then foible survey import"
+            "nobody has answered about this run's failures", "foible survey RUN, then foible survey import"
         )
+    judge, evidence, labels = judged(run, domain)
     rows = torch.tensor([k for k, line in enumerate(lines) if said.votes(line.key)])
     answered = _answered(evidence[rows], labels[rows], [line.key for line in asked], said)
     if not fittable(answered.valid) and not fittable(answered.kept):
         raise RecipeError(
             f"too few answers to refit the judge: people call {_counts(answered.valid)} valid and not, and say of "
             f"{_counts(answered.kept)} that the label is kept and not; {FEWEST} of each are needed",
-            "ask about more findings",
+            "ask about more failures",
         )
     found = refit(judge.weighing, answered)
     left = torch.tensor([k for k, line in enumerate(lines) if not said.votes(line.key)], dtype=torch.long)
@@ -62,6 +57,17 @@ def refit_to_people(run: Run, domain: Domain | None = None) -> ToPeople:
         ask = tuple(lines[int(left[k])].key for k in unsure.argsort(descending=True, stable=True)[:NEXT])
     calibration = _calibration(found, answered, columns(judge.readers))
     return ToPeople(found, calibration, len(asked), ask, judge.company())
+
+
+def judged(run: Run, domain: Domain | None) -> tuple[Judge, Evidence, torch.Tensor]:
+    """A run's judge, its evidence on the findings, and their labels."""
+    judge, lines = Judge(domain or load_domain(run.manifest.recipe["domain"])), run.index()
+    if judge.parts.classes != run.classes:
+        raise RecipeError("the run has other classes than the domain's judge", "name the domain that it was run with")
+    if not lines:
+        raise RecipeError("the run has no failures", "search longer, or name another run")
+    images = torch.stack([run.image(run.finding(line.key).image) for line in lines])
+    return judge, judge.evidence(images), torch.tensor([line.label for line in lines])
 
 
 def _answered(evidence: Evidence, labels: torch.Tensor, keys: list[Key], said: Answers) -> Answered:
@@ -107,7 +113,7 @@ def _weights(line: Line, names: tuple[str, ...]) -> FittedWeights:
 
 def refit_lines(done: ToPeople, path: Path) -> list[str]:
     """What `foible judge --refit` prints."""
-    lines = [done.company, f"people have answered about {done.answered} findings"]
+    lines = [done.company, f"people have answered about {done.answered} failures"]
     for a in done.refit.agreement:
         kappa = "-" if a.kappa is None else f"{a.kappa:.2f}"
         what = {"image": "valid", "label": "label kept"}[a.about]
@@ -115,5 +121,5 @@ def refit_lines(done: ToPeople, path: Path) -> list[str]:
     lines.append(f"best by cross-validation: {done.refit.how}; written to {path}")
     lines.append(f'use it: foible judge FOLDER --calibration {path}, or calibration = "{path}" under validators')
     if done.ask:
-        lines.append(f"an answer changes most for the findings {', '.join(map(str, done.ask))}")
+        lines.append(f"an answer changes most for the failures {', '.join(map(str, done.ask))}")
     return lines

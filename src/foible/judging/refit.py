@@ -8,7 +8,7 @@ judges of the cross-validation disagree: an answer there changes most.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -134,7 +134,7 @@ def fit(start: Weighing, answered: Answered, how: How) -> Line:
     """One of the three judges, fitted to answers; what they are too few for stays as it is."""
     if how == "as it is":
         return Line(start)
-    weighing = _reweighed(start, answered) if how == "weights and thresholds" else start
+    weighing = reweighed(start, answered) if how == "weights and thresholds" else start
     line = Line(weighing)
     scores = line.scores(answered.evidence, answered.labels)
     moved = dict.fromkeys(scores, USUAL)
@@ -146,9 +146,16 @@ def fit(start: Weighing, answered: Answered, how: How) -> Line:
     return Line(weighing, moved["image"], moved["label"])
 
 
-def _reweighed(start: Weighing, answered: Answered) -> Weighing:
-    """Weights of the evidence and trust in the sources, drawn towards those that the judge has."""
+def reweighed(start: Weighing, answered: Answered, asked: Tensor | None = None) -> Weighing:
+    """Weights of the evidence and trust in the sources, drawn towards those that the judge has.
+
+    Args:
+        start: the judge as it is.
+        answered: what people say.
+        asked: columns of the evidence (columns,) that may have a weight; left out, all may.
+    """
     weights, bias, trust = start.weights, start.bias, start.trust
+    bounds = [(0.0, None if may else 0.0) for may in (torch.ones_like(weights) if asked is None else asked)]
     known = (answered.valid != UNKNOWN).nonzero()[:, 0]
     if len(known):
         table, yes = answered.evidence.table[known].double(), answered.valid[known].double()
@@ -160,7 +167,7 @@ def _reweighed(start: Weighing, answered: Answered) -> Weighing:
             loss = torch.nn.functional.binary_cross_entropy_with_logits(margin, yes, share, reduction="sum")
             return loss + HOLD * (values[:-1] - begin[:-1]).square().sum()
 
-        found = _least(cost, begin, [(0.0, None)] * len(weights) + [(None, None)])
+        found = _least(cost, begin, [*bounds, (None, None)])
         weights, bias = found[:-1].float(), found[-1].float()
     named = (answered.named >= 0).nonzero()[:, 0]
     if len(named):
@@ -176,7 +183,9 @@ def _reweighed(start: Weighing, answered: Answered) -> Weighing:
     return Weighing(weights, bias, trust)
 
 
-def _least(cost: Callable[[Tensor], Tensor], begin: Tensor, bounds: list[tuple[float | None, float | None]]) -> Tensor:
+def _least(
+    cost: Callable[[Tensor], Tensor], begin: Tensor, bounds: Sequence[tuple[float | None, float | None]]
+) -> Tensor:
     """Where a smooth cost is least, within bounds."""
 
     def value_and_slope(values: np.ndarray) -> tuple[float, np.ndarray]:

@@ -74,6 +74,12 @@ def criteria_of(
     for name in (*wanted, *settings):
         if name not in known:
             raise RecipeError(f"no coverage is called '{name}'", did_you_mean(name, known))
+    if not wanted:
+        raise RecipeError("no criterion is named", f"all, or some of: {', '.join(known)}")
+    if idle := next((name for name in settings if name not in wanted), None):
+        raise RecipeError(
+            f"coverage '{idle}' has settings and is not measured", f"add it: --criteria {','.join((*names, idle))}"
+        )
     for name in dict.fromkeys(wanted):
         try:
             chosen[name] = build("coverage", name, {"profile": profile, **settings.get(name, {})})

@@ -27,9 +27,10 @@ def run_suites(folders: Sequence[Path], domain: Domain) -> list[Suite]:
         count = len(run.index())
         if not count:
             raise DataError(f"run '{folder}' has no failures to measure", "leave it out")
-        whole = f"{count:,} failures of {folder}, and their origins"
+        whole = f"{count:,} failures of {folder}, and their starting images"
         suites.append(Suite(run.name, whole, partial(_images, run, True)))
-        suites.append(Suite(f"{run.name}: origins", f"{count:,} origins", partial(_images, run, False)))
+        alone = f"{count:,} starting images"
+        suites.append(Suite(f"{run.name}: starting images", alone, partial(_images, run, False)))
     return suites
 
 

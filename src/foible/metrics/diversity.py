@@ -25,6 +25,7 @@ from torch import Tensor
 from foible.metrics.costs import Spread, spread
 from foible.metrics.nearest import BLOCK, Metric, nearest
 
+NEAR = 0.05  # images nearer than this are copies: root mean square of the pixels' differences, black to white is 1
 SAMPLE, DRAWS = 1000, 30  # as published
 TOGETHER = 256  # vectors compared with each other at a time
 
@@ -145,6 +146,12 @@ def distinct(features: Tensor, radius: float, metric: Metric = "euclidean") -> T
         kept[len(chosen) : len(chosen) + len(chosen_here)] = features[chosen_here]
         chosen += chosen_here
     return torch.tensor(chosen, dtype=torch.long)
+
+
+def flat(images: Tensor) -> Tensor:
+    """Images as vectors whose Euclidean distance is the root mean square of the pixels' differences."""
+    rows = images.flatten(1)
+    return rows / math.sqrt(max(1, rows.shape[1]))
 
 
 def _check(features: Tensor) -> None:

@@ -7,8 +7,9 @@ from itertools import combinations
 
 from foible.errors import RecipeError
 from foible.metrics import CochranQ, Correction, Rate, cochran_q, corrected, rate
-from foible.report.comparison_words import between_all, by_cost, by_share
-from foible.report.duels import CostDuel, Duel, Frozen, ShareDuel, comparable_judges, duel
+from foible.report.comparison_words import between_all, worded
+from foible.report.duels import Duel, Test, comparable_judges, duel
+from foible.report.frozen import Frozen
 from foible.report.sides import Side, must_share_origins, sides
 from foible.report.wording import plural, short_name
 from foible.store import Run
@@ -97,11 +98,10 @@ def _starts(duels: Sequence[Duel]) -> Iterator[int]:
 
 def _worded(one: Duel, family: Iterator[float]) -> Duel:
     """A duel with corrected p-values and its sentences."""
-    said: dict[str, ShareDuel | CostDuel] = {}
+    said: dict[str, Test] = {}
     for measure, test in one.tests.items():
         put = test.model_copy(update={"corrected": next(family)})
-        words = by_cost(one, put) if isinstance(put, CostDuel) else by_share(one, put, measure)
-        said[measure] = put.model_copy(update={"sentence": words})
+        said[measure] = put.model_copy(update={"sentence": worded(one, put, measure)})
     return one.model_copy(update=said)
 
 

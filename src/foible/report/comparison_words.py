@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from math import comb
+from statistics import median
+
 from foible.metrics import CochranQ, Odds, size
 from foible.metrics.power import LEVEL
-from foible.report.duels import CostDuel, Duel, ShareDuel
+from foible.report.duels import CostDuel, Duel, Measure, ShareDuel, Test
+from foible.report.harvest import HarvestDuel
 from foible.report.wording import count, p_value, percent
 
 WHAT = {"confirmed": "confirmed failures", "counts": "failures that count"}
+
+
+def worded(duel: Duel, test: Test, measure: Measure) -> str:
+    """The sentence of a test."""
+    if isinstance(test, CostDuel):
+        return by_cost(duel, test)
+    return by_harvest(duel, test) if isinstance(test, HarvestDuel) else by_share(duel, test, measure)
 
 
 def by_share(duel: Duel, test: ShareDuel, measure: str) -> str:
@@ -39,6 +50,27 @@ def by_cost(duel: Duel, test: CostDuel) -> str:
     return (
         f"{winner} needs fewer evaluations to a failure than {loser}: {figures}; "
         f"it is the cheaper one {percent(chance)} of the time ({size(chance)} effect)."
+    )
+
+
+def by_harvest(duel: Duel, test: HarvestDuel) -> str:
+    """ "both gathers more distinct failures than novelty: median 76.1 against 8.2 for every 1,000 evaluations over 5 and 5 runs, ..."."""
+    first = test.larger >= 0.5
+    winner, loser = (duel.first, duel.second) if first else (duel.second, duel.first)
+    chance = test.larger if first else 1 - test.larger
+    runs = (test.first, test.second) if first else (test.second, test.first)
+    medians = " against ".join(f"{median(h.each_thousand for h in side):.1f}" for side in runs)
+    figures = (
+        f"median {medians} for every 1,000 evaluations over {len(runs[0])} and {len(runs[1])} runs, "
+        f"{p_value(test.corrected)} after correction"
+    )
+    if test.corrected > LEVEL:
+        least = 2 / comb(len(test.first) + len(test.second), len(test.first)) * test.corrected / test.p_value
+        few = "; so few runs would not show any" if least > LEVEL else ""
+        return f"No difference in distinct failures gathered is shown between {winner} and {loser}: {figures}{few}."
+    return (
+        f"{winner} gathers more distinct failures than {loser}: {figures}; "
+        f"a run of it has more {percent(chance)} of the time ({size(chance)} effect)."
     )
 
 

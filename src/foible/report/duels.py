@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from foible.metrics import (
     Cost,
     Odds,
@@ -22,15 +20,11 @@ from foible.metrics import (
     paired_odds,
     rate,
 )
+from foible.report.frozen import Frozen
+from foible.report.harvest import HarvestDuel, harvest_duel
 from foible.report.sides import Origin, Side
 
-Measure = Literal["confirmed", "counts", "cost"]
-
-
-class Frozen(BaseModel):
-    """A value that can be written as JSON."""
-
-    model_config = ConfigDict(frozen=True)
+Measure = Literal["confirmed", "counts", "cost", "harvest"]
 
 
 class ShareDuel(Frozen):
@@ -70,8 +64,15 @@ class CostDuel(Frozen):
     sentence: str = ""
 
 
+Test = ShareDuel | CostDuel | HarvestDuel
+
+
 class Duel(Frozen):
-    """Two sides; `counts` is None where one of them was not judged, or not by the same validators."""
+    """Two sides.
+
+    `counts` is None where one of them was not judged, or not by the same validators; `harvest` where one does not keep every
+    failure.
+    """
 
     first: str
     second: str
@@ -80,11 +81,18 @@ class Duel(Frozen):
     confirmed: ShareDuel
     counts: ShareDuel | None
     cost: CostDuel
+    harvest: HarvestDuel | None
 
     @property
-    def tests(self) -> dict[Measure, ShareDuel | CostDuel]:
+    def tests(self) -> dict[Measure, Test]:
         """Its tests by what they measure."""
-        return {"confirmed": self.confirmed, **({"counts": self.counts} if self.counts else {}), "cost": self.cost}
+        made: dict[Measure, Test | None] = {
+            "confirmed": self.confirmed,
+            "counts": self.counts,
+            "cost": self.cost,
+            "harvest": self.harvest,
+        }
+        return {measure: test for measure, test in made.items() if test is not None}
 
 
 def duel(first: Side, second: Side) -> Duel:
@@ -100,6 +108,7 @@ def duel(first: Side, second: Side) -> Duel:
         confirmed=share_duel(won, rival),
         counts=_counting(first, second, shared),
         cost=_costs(first, second, shared),
+        harvest=harvest_duel(first.harvests, second.harvests) if first.harvests and second.harvests else None,
     )
 
 

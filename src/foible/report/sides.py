@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import Any
 
 from foible.errors import RecipeError
+from foible.report.harvest import Harvest, gathers, harvest
 from foible.report.trials import Trial, trials
 from foible.report.wording import plural, short_name
 from foible.store import Run
@@ -33,6 +34,7 @@ class Side:
     name: str
     runs: tuple[Run, ...]
     trials: Mapping[Origin, Trial]
+    harvests: tuple[Harvest, ...] = ()  # of runs that keep every failure
 
     @property
     def recipe(self) -> dict[str, Any]:
@@ -117,7 +119,7 @@ def why_not(first: Side, second: Side) -> list[str]:
 def _side(names: Sequence[str], runs: Sequence[Run]) -> Side:
     name = f"{_common_start(names) or names[0]} ({len(names)} seeds)" if len(names) > 1 else names[0]
     found = {(int(run.manifest.recipe["seed"]), k): trial for run in runs for k, trial in trials(run).items()}
-    return Side(name, tuple(runs), found)
+    return Side(name, tuple(runs), found, tuple(harvest(run) for run in runs) if all(map(gathers, runs)) else ())
 
 
 def _common_start(names: Sequence[str]) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import torch
-from pydantic import BaseModel, ConfigDict
 
 from foible.metrics import ClassPair, Paired, Rate, class_pairs, paired, rate, spread
 from foible.names import Arm, Status
@@ -16,15 +15,10 @@ from foible.report.arms import ArmSummary, arm_summary, first_found
 from foible.report.counting import Counting, counting, known_error
 from foible.report.facts import RunFacts, run_facts
 from foible.report.flat import flat_metrics
+from foible.report.frozen import Frozen
 from foible.report.headline import headline
 from foible.store import Run
 from foible.store.answers import read_answers
-
-
-class Frozen(BaseModel):
-    """A value that can be written as JSON."""
-
-    model_config = ConfigDict(frozen=True)
 
 
 class ClassRow(Frozen):

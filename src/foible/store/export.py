@@ -71,7 +71,7 @@ class _Chosen:
                 continue
             stored = pictures(self.run, finding)
             if stored.failure is None or stored.origin is None:
-                self.damaged.append(f"finding {finding.key}: {'; '.join(stored.damage)}")
+                self.damaged.append(f"failure {finding.key}: {'; '.join(stored.damage)}")
                 continue
             self.count += 1
             yield finding, stored.failure, stored.origin

@@ -114,7 +114,7 @@ class Run:
         )
         found = {}
         for row in rows:
-            with row_errors(f"finding {row['attempt']}", self.layout.folder):
+            with row_errors(f"failure {row['attempt']}", self.layout.folder):
                 found[Key(row["attempt"], row["number"])] = float(json.loads(row["probabilities"])[row["predicted"]])
         return found
 
@@ -127,7 +127,7 @@ class Run:
             query = "SELECT attempt, number FROM findings WHERE arm = ? ORDER BY attempt, number LIMIT 10"
             known = [str(Key(*r)) for r in self._rows(query, arm)]
             raise StoreError(
-                f"'{self.layout.folder}' has no finding {key}", f"the first ones are: {', '.join(known) or 'none'}"
+                f"'{self.layout.folder}' has no failure {key}", f"the first ones are: {', '.join(known) or 'none'}"
             )
         return self._finding(row)
 
@@ -156,11 +156,11 @@ class Run:
         return load(row["state"]) if row else {}
 
     def _finding(self, row: sqlite3.Row) -> Finding:
-        with row_errors(f"finding {row['attempt']}", self.layout.folder):
+        with row_errors(f"failure {row['attempt']}", self.layout.folder):
             return sound_finding(to_finding(row), len(self.classes))
 
     def _line(self, row: sqlite3.Row) -> FindingLine:
-        with row_errors(f"finding {row['attempt']}", self.layout.folder):
+        with row_errors(f"failure {row['attempt']}", self.layout.folder):
             verdicts = tuple(sound_verdict(Verdict(**v)) for v in json.loads(row["verdicts"]))
             line = FindingLine(**(dict(row) | {"verdicts": verdicts}))
             sound_line(vars(line), len(self.classes))

@@ -88,7 +88,7 @@ def _drop_without_images(layout: Layout, database: sqlite3.Connection) -> list[s
         if not _unchanged(layout.folder, image, digest):
             key = (arm, attempt, number)
             database.execute("DELETE FROM findings WHERE arm = ? AND attempt = ? AND number = ?", key)
-            dropped.append(f"finding {Key(attempt, number)}: image '{image}' is missing or changed")
+            dropped.append(f"failure {Key(attempt, number)}: image '{image}' is missing or changed")
     database.execute(f"DELETE FROM findings AS f WHERE NOT EXISTS {WITH_OUTPUTS}")
     database.execute(
         "DELETE FROM outcomes AS o WHERE o.findings != "

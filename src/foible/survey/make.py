@@ -68,12 +68,12 @@ def make_survey(
         only: the findings to choose from; all by default.
     """
     if controls and not ratings:
-        raise RecipeError("controls are rated like findings, and this survey asks for no ratings", "add --ratings")
+        raise RecipeError("controls are rated like failures, and this survey asks for no ratings", "add --ratings")
     rng = np.random.default_rng(seed)
     offered = [f for f in run.index() if only is None or f.key in only]
     chosen = select([f for f in offered if not ratings or f.label != f.predicted], images, order, rng)
     if not chosen:
-        raise RecipeError(f"'{run.layout.folder}' has no findings to show", "wait for the run, or search longer")
+        raise RecipeError(f"'{run.layout.folder}' has no failures to show", "wait for the run, or search longer")
     shown = [(line, False) for line in chosen]
     if controls:
         both = [(line, control) for line in chosen for control in (False, True)]
@@ -110,7 +110,7 @@ def _picture(run: Run, finding: Finding, origin: bool = False) -> Images:
     content = stored.origin if origin else stored.failure
     if content is None:
         raise StoreError(
-            f"finding {finding.key}: {stored.damage[0]}",
+            f"failure {finding.key}: {stored.damage[0]}",
             f"drop what is damaged with: foible resume {run.layout.folder} --repair",
         )
     return decoded(run, content)

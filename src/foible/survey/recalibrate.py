@@ -52,7 +52,7 @@ def recalibrated(run: Run, validator: str = "judge") -> Recalibrated:
         else:
             fitted[about] = _fit(mine, validator)
     if not fitted:
-        raise RecipeError("too few answers to fit a threshold: " + "; ".join(skipped), "ask about more findings")
+        raise RecipeError("too few answers to fit a threshold: " + "; ".join(skipped), "ask about more failures")
     return Recalibrated(Calibration(**fitted), tuple(skipped))
 
 

@@ -16,7 +16,7 @@ ABOUT = {"class": "which class", "image": "valid or not", "label": "expected cla
 RATED = {"source": "expected", "target": "predicted"}
 NOT_FAIR = (
     "note: people were shown the closest calls of the judge, which are no random sample: this does not hold for "
-    "all findings (foible survey RUN --order shuffled makes a fair one)"
+    "all failures (foible survey RUN --order shuffled makes a fair one)"
 )
 
 
@@ -30,7 +30,7 @@ def report_lines(said: PeopleReport) -> list[str]:
 def _answers(said: PeopleReport) -> list[str]:
     lines = [
         f"{plural(len(said.people), 'person', 'people')}, {plural(said.answers, 'answer')} on {said.asked:,} of "
-        f"{plural(said.findings, 'finding')}",
+        f"{plural(said.findings, 'failure')}",
         *(_person(p) for p in said.people),
         "",
         f"valid (most see a class)         {_rate(said.valid)}, {said.valid_undecided} undecided",
@@ -42,14 +42,14 @@ def _answers(said: PeopleReport) -> list[str]:
     lines += ["", "agreement beyond chance (1 full, 0 chance), 95 % bootstrap interval over images"]
     lines += [line for part in said.agreement for line in _agreement(part)]
     lines += ["", "validators beside the majority of people"]
-    lines += [_validator(v) for v in said.validators] or ["  no finding has both a verdict and a majority"]
+    lines += [_validator(v) for v in said.validators] or ["  no failure has both a verdict and a majority"]
     return lines
 
 
 def _ratings(said: RatingsReport) -> list[str]:
     lines = [
         f"{plural(len(said.people), 'person', 'people')}, {plural(said.ratings, 'rating')} of two classes on "
-        f"{said.rated:,} of {plural(said.findings, 'finding')}",
+        f"{said.rated:,} of {plural(said.findings, 'failure')}",
         *(_person(p, "rating") for p in said.people),
         "",
         "mean over images, 95 % bootstrap interval over images",
@@ -81,7 +81,7 @@ def calibration_lines(fitted: Recalibrated, path: Path) -> list[str]:
         part = getattr(fitted.calibration, about)
         if part is not None:
             lines.append(
-                f"{path}: {about} threshold {part.threshold:.3f}, fitted on {part.n} findings ({part.accepted} accepted "
+                f"{path}: {about} threshold {part.threshold:.3f}, fitted on {part.n} failures ({part.accepted} accepted "
                 f"by people), balanced error {percent(part.error)} in cross-validation"
             )
     return lines + [f"not fitted, {reason}" for reason in fitted.skipped]

@@ -4,7 +4,8 @@
    must learn the classes learn.
 2. Held-out images are dealt into three parts. On the first: temperatures, what is usual, and the head that tells real
    images (plain and mildly changed) from made-up invalid ones.
-3. On the second: the weights of the evidence, with good and bad images near the line (`plausible`), and where the line is.
+3. On the second: the weights of the evidence, with good and bad images near the line (`plausible`), and where the line is. Where
+   people were asked about images, the weights are drawn to their answers.
 4. On the third: the figures in the card.
 """
 
@@ -22,6 +23,7 @@ from torch import Tensor
 
 from foible.domains import Domain, RealImages, load_domain, real_images
 from foible.errors import RecipeError
+from foible.training.asked import people_asked
 from foible.training.augment import Augmentation
 from foible.training.foreign import foreign_images
 from foible.training.invalid import FITTED, Kind, mixture
@@ -61,6 +63,7 @@ class JudgeSettings(BaseModel):
     training: int = Field(5_000, ge=100)  # real training images that place the classes
     held_out: int = Field(5_000, ge=100)  # real test images, dealt 2 : 1 : 2
     called_invalid: float = Field(0.012, gt=0, lt=0.5)  # real images that the line of validity turns away
+    people: str | None = None  # a file in the data folders with people's answers, to which the weights are drawn
 
 
 class Deck:
@@ -95,8 +98,11 @@ def fit_judge(domain: Domain, settings: JudgeSettings, data: str | Path | None, 
         first, second, _ = (Deck(testing, i, settings.augment) for i in dealt(testing, settings.held_out, seed))
         parts = _without_weights(domain, settings, training, first, seed)
         good, bad = near_the_line(parts, domain, settings, second)
-        real = parts.witnesses(parts.readers).raw(second.images)
-        return weigh(parts, good, bad, settings.use, real, settings.called_invalid)
+        everyone = parts.witnesses(parts.readers)
+        people = people_asked(domain, settings.people) if settings.people else None
+        told = (people, everyone.raw(people.images)) if people else None
+        real = everyone.raw(second.images)
+        return weigh(parts, good, bad, settings.use, real, settings.called_invalid, told)
 
 
 def _without_weights(domain: Domain, settings: JudgeSettings, training: RealImages, first: Deck, seed: int) -> Fitted:

@@ -9,6 +9,7 @@ from itertools import combinations
 import torch
 from torch import Tensor
 
+from foible.training.asked import Asked, drawn
 from foible.training.invalid import Kind
 from foible.training.regression import nonnegative
 from foible.types import Images
@@ -73,8 +74,7 @@ def part_of(evidence: Evidence, readers: Sequence[str], present: Sequence[str], 
 
 def scaled(parts: Fitted, evidence: Evidence, present: Sequence[str]) -> Tensor:
     """The table of some of the readers, set against good images."""
-    mine = part_of(evidence, parts.readers, present, len(parts.panel.members))
-    return parts.scale_for(present)(mine.table, columns(present))
+    return in_company(parts, evidence, present).table
 
 
 def weigh(
@@ -84,6 +84,7 @@ def weigh(
     use: Sequence[str],
     real: Evidence,
     called_invalid: float,
+    people: tuple[Asked, Evidence] | None = None,
 ) -> Fitted:
     """The judge with weights for every company of readers.
 
@@ -94,8 +95,9 @@ def weigh(
         use: embedded columns that have a say; those of readers always have one.
         real: raw evidence of plain real images, by which the line is drawn.
         called_invalid: share of them that may fall below it.
+        people: answers to which the weights are drawn, with the raw evidence on the images they are about.
     """
-    weighings = {}
+    weighings, before = {}, {}
     for present in companies(parts.readers):
         names = columns(present)
         asked = torch.tensor([" " in n or n in use for n in names])
@@ -103,6 +105,23 @@ def weigh(
         truth = [float(k < len(good)) for k in range(len(tables))]
         weights, bias = nonnegative(tables, truth, asked)
         weighing = Weighing(weights, bias, torch.full((1 + len(present),), TRUST if present else 1.0))
-        margins = scaled(parts, real, present) @ weights + bias
-        weighings[crew(present)] = replace(weighing, bias=bias - margins.quantile(called_invalid))
-    return replace(parts, weighings=weighings)
+        usual = scaled(parts, real, present)
+        if people is not None:
+            before[crew(present)] = with_line(weighing, usual, called_invalid)
+            asked_about, told = people
+            answered = asked_about.answered(in_company(parts, told, present))
+            weighing = drawn(weighing, answered)
+        weighings[crew(present)] = with_line(weighing, usual, called_invalid)
+    return replace(parts, weighings=weighings, before=before)
+
+
+def in_company(parts: Fitted, evidence: Evidence, present: Sequence[str]) -> Evidence:
+    """Raw evidence of all readers as that of some, set against good images."""
+    mine = part_of(evidence, parts.readers, present, len(parts.panel.members))
+    return replace(mine, table=parts.scale_for(present)(mine.table, columns(present)))
+
+
+def with_line(weighing: Weighing, real: Tensor, called_invalid: float) -> Weighing:
+    """A weighing whose line turns this share of real images away, by their scaled evidence (N, columns)."""
+    margins = real @ weighing.weights
+    return replace(weighing, bias=-margins.quantile(called_invalid))

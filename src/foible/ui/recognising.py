@@ -13,9 +13,11 @@ from foible.classifiers.adapting.conventions import Said, Undecided, choose
 from foible.classifiers.adapting.scores import share_right
 from foible.classifiers.load import open_network, probe_images
 from foible.classifiers.network import Network
-from foible.domains import load_domain, real_images
-from foible.errors import FoibleError
+from foible.domains import Domain, RealImages, load_domain, real_images
+from foible.domains.made import MadeImages
+from foible.errors import DataError, FoibleError
 from foible.faces import Closable
+from foible.zoo import entries, load_model
 
 BETTER_THAN_CHANCE = 3.0  # how often it must be right, as a multiple of guessing
 IMAGES = 64  # of each domain: enough to tell one from another
@@ -80,11 +82,22 @@ def told_apart(tried: tuple[Tried, ...]) -> str | None:
     return ranked[0].domain
 
 
+def _images(domain: Domain) -> RealImages:
+    """Real images; where there are none, those that a generator of the zoo makes from nothing."""
+    try:
+        return real_images(domain)
+    except DataError:
+        makers = [e for e in entries().values() if e.domain == domain.name and e.family == "gan"]
+        if not makers:
+            raise
+    return MadeImages(load_model(makers[0].path(), "generators"), len(domain.classes))
+
+
 def _try(network: Network, called: str, name: str, use: str, other_shapes: bool) -> Tried:
     domain = load_domain(use)
     classes = len(domain.classes)
     try:
-        images, labels = probe_images(real_images(domain), IMAGES)
+        images, labels = probe_images(_images(domain), IMAGES)
         chosen = choose(network, Said(), images, labels, other_shapes=other_shapes)
         scores = AdaptedClassifier(called, network, domain.classes, chosen.preprocessing).raw_scores(images)
         if scores.shape[1] != classes:

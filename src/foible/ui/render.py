@@ -62,6 +62,11 @@ def session(request: Request) -> Session:
     return mine
 
 
+def tab(request: Request) -> tuple[str, str]:
+    """The tab of a browser that a request comes from: what one tab looks at, another does not interrupt."""
+    return str(session(request).folder), request.query_params.get("tab", "")[:16]
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(

@@ -1,4 +1,4 @@
-"""Thresholds that were fitted to people's answers: a small TOML file between `foible survey report` and the judge."""
+"""Thresholds that were fitted to people: a small TOML file between `foible survey report` or `foible judge --refit` and the judge."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class FittedThreshold(BaseModel):
 
     threshold: float = Field(ge=0, le=1)
     validator: str = "judge"  # whose scores
-    n: int = Field(ge=0)  # findings that people have decided about
+    n: int = Field(ge=0)  # findings that people have decided about, or that a share was given for
     accepted: int = Field(ge=0)  # of them, by people
-    error: float = Field(ge=0, le=1)  # balanced and cross-validated
+    error: float | None = Field(None, ge=0, le=1)  # balanced and cross-validated; unknown where only a share was given
 
 
 class FittedWeights(BaseModel):

@@ -3,7 +3,7 @@
 | column | speaks for a valid image |
 | --- | --- |
 | energy | the reference classifiers know something in it (mean log-sum-exp of their logits; Liu et al., NeurIPS 2020) |
-| endures | they still do when it is made fainter and more blurred: what can hardly be made out is lost first |
+| endures | the first of them still does when it is made fainter and more blurred: what can hardly be made out is lost first |
 | certain | they see one class, or one of two |
 | nearest | a real image has nearly this outline |
 | learned | a small network on their features takes it for real |
@@ -102,7 +102,7 @@ class Witnesses:
     quality: Quality
     readers: Mapping[str, Reader]  # by key, in the order of the table
     learnt: Mapping[str, Mapping[str, Tensor]]  # what readers learnt for the domain
-    enduring: bool  # whether `endures` is asked at all: it costs two more passes of the panel
+    enduring: bool  # whether `endures` is asked at all: it costs two more passes of one classifier
 
     def looks(self, images: Images) -> dict[str, Tensor]:
         """What each reader makes of the images: the dear part, which depends on nothing that is fitted."""
@@ -134,10 +134,10 @@ class Witnesses:
         return torch.stack([known, endures, logit(sight.best_two), self.shapes(images), learned], 1)
 
     def _endures(self, images: Images) -> Tensor:
-        """Mean energy of the panel on the images made fainter and on the images blurred (N,)."""
+        """Mean energy of the first reference classifier on the images made fainter and on the images blurred (N,)."""
         mean = images.mean((1, 2, 3), keepdim=True)
         worse = (torch.lerp(mean, images, FAINTER), blurred(images, BLUR * images.shape[3]))
-        return torch.stack([energy(self.panel.passes(w)[0]) for w in worse]).mean(0)
+        return torch.stack([self.panel.members[0](w).logits.logsumexp(1) for w in worse]).mean(0)
 
 
 def energy(logits: Tensor) -> Tensor:

@@ -45,6 +45,7 @@ class Fitted:
     digests: Mapping[str, str]
     enduring: bool = False  # whether images are also shown fainter and blurred
     worth: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # figures, by the readers that are there
+    before: Mapping[str, Weighing] = field(default_factory=dict)  # weighings before they were drawn to people's answers
 
     def present(self) -> tuple[str, ...]:
         """The readers to judge with: those installed, as far as it was fitted for their company."""
@@ -70,6 +71,8 @@ class Fitted:
         named = {k: v for part in parts for k, v in part.named().items()}
         for company, weighing in self.weighings.items():
             named |= weighing.named(f"weighing {company}")
+        for company, weighing in self.before.items():
+            named |= weighing.named(f"before {company}")
         learnt = {f"learnt {key}.{k}": v for key, kept in self.learnt.items() for k, v in kept.items()}
         return named | learnt | {"temperatures": self.panel.temperatures, "usual": self.usual.ranked}
 
@@ -79,6 +82,7 @@ class Fitted:
             "references": [name if name in entries() else Path(name).name for name in self.panel.names],
             "readers": list(self.readers),
             "weighings": list(self.weighings),
+            "before": list(self.before),
             "classes": list(self.classes),
             "enduring": self.enduring,
             "worth": {company: dict(figures) for company, figures in self.worth.items()},
@@ -160,4 +164,5 @@ def _assembled(
         digests=digests,
         enduring=config["enduring"],
         worth=config["worth"],
+        before={name: Weighing.stored(tensors, f"before {name}") for name in config.get("before", ())},
     )

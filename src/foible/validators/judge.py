@@ -72,8 +72,8 @@ class Judge:
             self.digests[Path(calibration).name] = sha256(Path(calibration))
         names = tuple(r.name for r in self.witnesses.readers.values())
         self.words = Words(self.parts.classes, len(self.parts.panel.members), names, columns(self.readers))
-        looks = 3 if self.parts.enduring else 1  # as it is, fainter, blurred
-        self.cost = looks * len(self.parts.panel.members) + len(self.readers)  # evaluations that one image costs
+        again = 2 if self.parts.enduring else 0  # the first classifier also looks at it fainter and blurred
+        self.cost = len(self.parts.panel.members) + again + len(self.readers)  # evaluations that one image costs
 
     @property
     def lacks(self) -> tuple[str, ...]:

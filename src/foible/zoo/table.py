@@ -81,7 +81,7 @@ def generator_table(rows: list[GeneratorRow]) -> list[tuple[str, ...]]:
         "latent size",
         "training time",
         "inference time",
-        "viable origins",
+        "usable starting images",
         "judged valid",
     )
     lines = [
@@ -115,7 +115,7 @@ def duration(seconds: float) -> str:
 
 SHOWN = {
     "test_accuracy": "accuracy {:.2%}",
-    "viable_origins": "viable origins {:.1%}",
+    "viable_origins": "usable starting images {:.1%}",
     "judged_valid": "judged valid {:.1%}",
     "recognised": "recognised {:.1%}",
     "fid": "FID {:.2f}",

@@ -40,7 +40,7 @@ def test_results_have_denominators_and_intervals(written):
     table = results_table(results(*written))
     assert len(table.rows) == 4 and all(len(row) == len(table.headings) for row in table.rows)
     first = dict(zip(table.headings, table.rows[0], strict=True))
-    assert first["viable origins"] == rate(19, 20) and first["confirmed failures"] == rate(15, 19)
+    assert first["accepted starting images"] == rate(19, 20) and first["confirmed failures"] == rate(15, 19)
     assert first["valid"] == rate(15, 15) and first["label kept, of valid"] == rate(12, 15)
     assert first["failures that count"] == rate(12, 19)
     assert first["evaluations, median"] == 10 and table.rows[1][5] == f"> {BUDGET}"

@@ -85,7 +85,7 @@ def test_between_is_measured_along_the_line_of_the_middles():
 
 def test_a_pair_without_findings_is_named(run, monkeypatch):
     monkeypatch.setattr(type(run), "findings", lambda _: iter(()))
-    with pytest.raises(DataError, match="no finding between left and right"):
+    with pytest.raises(DataError, match="no failure between left and right"):
         activation_map(run, reassembled(run), (0, 2))
 
 

@@ -1,6 +1,7 @@
 """What is wrong with a classifier is said precisely, and before any search."""
 
 import re
+from dataclasses import replace
 
 import pytest
 import torch
@@ -105,10 +106,13 @@ def test_conventions_under_which_a_model_says_the_same_are_one(files, bars):
     assert "values 0 to 1 (tried" in note, "it only compares bars: the plainest of all"
 
 
-def made(range_, losses, answers=(0, 1), right=None):
+def made(range_, losses, answers=(0, 1), right=None, tempered=None):
     """A trial with these losses, each on as many images."""
-    loss = torch.tensor(losses, dtype=torch.float64).repeat_interleave(100)
-    return Trial(Preprocessing(range=range_), loss < 0.6 if right is None else right, loss, torch.tensor(answers))
+    loss, cooler = (
+        torch.tensor(each, dtype=torch.float64).repeat_interleave(100) for each in (losses, tempered or losses)
+    )
+    right = loss < 0.6 if right is None else right
+    return Trial(Preprocessing(range=range_), right, loss, cooler, torch.tensor(answers))
 
 
 def test_the_likelihood_decides_where_accuracy_hardly_does():
@@ -131,6 +135,18 @@ def test_a_convention_that_is_right_more_often_is_not_overruled():
     assert contenders([unsure, surer]) == [unsure, surer]
 
 
+def test_contrast_that_only_makes_a_network_surer_of_itself_is_no_proof():
+    """A network that is not sure enough likes more contrast than it wants; at the best temperature it does not."""
+    wanted = made((0, 1), [0.25, 0.2], tempered=[0.04, 0.05])
+    surer = made((-1, 1), [0.12, 0.11], answers=(1, 1), tempered=[0.07, 0.08])
+    assert contenders([wanted, surer]) == [surer, wanted], "asked, whichever likelihood is smaller"
+
+
+def test_a_little_better_on_every_image_is_clearly_better():
+    first, second = made((0, 1), [0.25, 0.26]), made((1, 0), [0.27, 0.28], answers=(1, 1))
+    assert contenders([second, first]) == [first]
+
+
 def test_what_cannot_be_told_apart_is_asked_in_words_and_commands():
     asked = Undecided([made((0, 1), [0.1, 0.2]), made((-1, 1), [0.2, 0.1])])
     assert "values 0 to 1 (right on 100.0% of 200 real images, mean loss 0.15) or values -1 to 1" in asked.message
@@ -140,6 +156,27 @@ def test_what_cannot_be_told_apart_is_asked_in_words_and_commands():
         "foible test m.pt --domain x --range=-1,1",
     ]
     assert commands(asked.choices[1:], ["run", "r.toml"]) == ["foible run r.toml --set 'classifier.range=[-1,1]'"]
+
+
+def test_where_the_colours_are_asked_for_every_choice_names_them():
+    plain, other = made((0, 1), [0.1, 0.2]), made((0, 1), [0.2, 0.1])
+    blue_first = replace(other, preprocessing=replace(other.preprocessing, colours="bgr"))
+    choices = Undecided([plain, blue_first]).choices
+    assert choices == ({"range": "0,1", "colours": "rgb"}, {"range": "0,1", "colours": "bgr"})
+
+
+def test_colours_that_do_not_matter_to_a_model_are_asked_for():
+    """It takes the brightest place for the class, with a little help from red: nothing says which channel red is."""
+    images = 0.4 * torch.rand(300, 3, 4, 4, generator=torch.Generator().manual_seed(1))
+    labels = torch.arange(300) % 3
+    images[torch.arange(300), :, labels] += 0.6
+
+    def network(x):
+        return 20 * (x.mean(1) + 0.5 * (x[:, 0] - x[:, 2])).mean(2)[:, :3]
+
+    with pytest.raises(Undecided) as asked:
+        choose(ModuleNetwork(Around(nn.Identity(), after=network)), Said(), images, labels)
+    assert {said["colours"] for said in asked.value.choices} == {"rgb", "bgr"}
 
 
 WAYS = {
@@ -223,6 +260,19 @@ def test_what_is_said_is_not_probed(files, bars):
 def test_other_sizes_are_tried(bars, files):
     with pytest.raises(Undecided, match="32x32"):  # it has never learnt anything: any scale is as good
         load_classifier(nn.Sequential(nn.AvgPool2d(8), nn.Flatten(), nn.Linear(16, 3)), domain=bars)
+
+
+def test_a_model_that_gives_nothing_but_nan_is_not_tried_at_every_size(bars, real):
+    shapes = set()
+
+    def blind(x):
+        shapes.add(tuple(x.shape[1:]))
+        return torch.full((len(x), 3), torch.nan)
+
+    classifier = load_classifier(Around(nn.Identity(), after=blind), domain=bars)
+    assert shapes == {(1, 6, 6)}
+    [*_, last] = probe(classifier, *probe_images(real), bars.classes)
+    assert last.level == "wrong" and "NaN" in last.message
 
 
 def test_a_model_that_takes_no_such_image_is_refused(bars):

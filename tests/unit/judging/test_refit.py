@@ -117,7 +117,7 @@ def test_answers_of_a_run_become_a_calibration(tmp_path, monkeypatch):
     weighing = again.reweighed(Brightness.weighing, EMBEDDED)
     assert weighing.weights[0] > 0
     text = "\n".join(refit_lines(done, tmp_path / "people.toml"))
-    assert "judged by brightness" in text and "as it is" in text and "for the findings 3" in text
+    assert "judged by brightness" in text and "as it is" in text and "for the failures 3" in text
 
 
 def test_a_calibration_for_other_evidence_is_refused(tmp_path, monkeypatch):

