@@ -164,16 +164,14 @@ def _minutes(spent: Taken, counts: int, origins: int) -> dict[str, Any]:
 
 
 def overhead(attempts: int, rounds: int = 5) -> dict[str, Any]:
-    """A whole campaign over its bare passes, taking turns; with steadiness and judge beside it."""
-    settings = SEARCHES["descent"] | {"engine": {"chunk": "auto"}}
-    campaign, judged = campaign_of(attempts, **PLAIN, **settings), campaign_of(attempts, **settings)
+    """A whole campaign over its bare passes, taking turns."""
+    campaign = campaign_of(attempts, **PLAIN, **SEARCHES["descent"])
     chunk = batches_of(campaign).chunk
     outcomes = one_run(campaign).outcomes
     passes = passes_of(outcomes, attempts)
     tasks: dict[str, Callable[[], Taken]] = {
         "campaign": lambda: one_run(campaign).taken,
         "bare": lambda: taken(lambda: bare_passes(campaign, passes, chunk)),
-        "with_steadiness_and_judge": lambda: one_run(judged).taken,
     }
     times: dict[str, list[Taken]] = {name: [] for name in tasks}
     for turn in range(rounds + 1):  # the first warms up
@@ -237,6 +235,8 @@ def main() -> None:
         if name == "overhead":
             sizes = (chosen.attempts, 3 * chosen.attempts)
             figures = {f"{size} attempts": overhead(size) for size in sizes}
+            judged = timed(campaign_of(chosen.attempts, **SEARCHES["descent"]))
+            figures["with steadiness and judge"] = per_origin(judged.taken, len(judged.outcomes))
         else:
             part = origins_per_second if name == "origins" else counts_per_minute
             figures = part(chosen.attempts, chosen.published)

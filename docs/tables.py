@@ -26,7 +26,10 @@ from foible.zoo.table import duration, generator_rows, generator_table, markdown
 
 ROOT = Path(__file__).parents[1]
 SHEETS = ROOT / "docs" / "zoo"
-PAGES = (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("zoo", "judge", "searches", "reference")))
+PAGES = (
+    ROOT / "README.md",
+    *(ROOT / "docs" / f"{name}.md" for name in ("zoo", "judge", "searches", "photographs", "reference")),
+)
 REFERENCE = ("searches", "objectives", "oracles", "validators", "coverage")
 DOMAINS = {"mnist": "MNIST", "fashion": "Fashion-MNIST", "svhn": "SVHN", "cifar10": "CIFAR-10"}
 JUDGED = DOMAINS | {"emnist": "EMNIST letters"}
@@ -48,6 +51,8 @@ def filled(page: str) -> str:
         "gradients": lambda: markdown(_gradients()),
         "gradients judged": lambda: markdown(_gradients_judged()),
         "gradient speed": lambda: markdown(_gradient_speed()),
+        "gradient counts": lambda: markdown(_gradient_counts()),
+        "photographs": lambda: markdown(_photographs()),
         "reference recipe": lambda: markdown(_recipe_keys()),
         **{f"reference {heading}": partial(_components, heading) for heading in REFERENCE},
     }
@@ -224,12 +229,41 @@ def _gradients_judged() -> list[tuple[str, ...]]:
 
 def _gradient_speed() -> list[tuple[str, ...]]:
     """Milliseconds per origin beside the published loop's."""
-    rows = [("search", "starting images", "ms each", "processor ms each", "times faster (processor time)")]
+    rows = [("search", "starting images", "found", "ms each", "processor ms each", "times faster", "in processor time")]
     for name, row in _results("gradient_speed_origins").items():
         if isinstance(row, dict):
-            faster = row.get("times_faster_cpu_ms")
-            times = f"{faster:,}" if faster else "1"
-            rows.append((name, f"{row['origins']}", f"{row['ms']:,}", f"{row['cpu_ms']:,}", times))
+            facts = (row["origins"], row["found"], row["ms"], row["cpu_ms"])
+            faster = (row.get(f"times_faster_{key}", 1) for key in ("ms", "cpu_ms"))
+            rows.append((name, *(f"{value:,}" for value in (*facts, *faster))))
+    return rows
+
+
+def _gradient_counts() -> list[tuple[str, ...]]:
+    """Failures that count per minute beside the published loop's."""
+    rows = [("search", "starting images", "count", "per minute", "per processor minute")]
+    for name, row in _results("gradient_speed_counts").items():
+        if isinstance(row, dict):
+            rows.append((name, *(f"{row[key]:,}" for key in ("origins", "count", "per_minute", "per_cpu_minute"))))
+    return rows
+
+
+def _photographs() -> list[tuple[str, ...]]:
+    """What descent spends and finds on photographs."""
+    rows = [
+        (
+            "class, search",
+            "attempts",
+            "starting images failed",
+            "evaluations per failure",
+            "steady",
+            "median change (grey levels)",
+        )
+    ]
+    for name, row in _results("photographs").items():
+        if isinstance(row, dict) and "accepted" in row:
+            found = f"{row['confirmed']} of {row['accepted']}"
+            rest = (row["evaluations_per_failure"], row["steady"], row["median_change_in_grey_levels"])
+            rows.append((name, str(row["attempts"]), found, *map(str, rest)))
     return rows
 
 

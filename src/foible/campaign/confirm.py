@@ -25,7 +25,7 @@ from torch import Tensor
 from foible.campaign.evaluate import Evaluator, Rendered
 from foible.campaign.events import Found
 from foible.campaign.steadiness import steadiness
-from foible.images import as_pixels, png, png_bytes, read_png
+from foible.images import as_pixels, png, read_pixels, to_bytes, to_images
 from foible.records import Finding, Key, Probabilities, Verdict, everyone_accepts
 from foible.types import TESTED, Arm, Images, Latents
 
@@ -80,8 +80,8 @@ def confirm(evaluator: Evaluator, arm: Arm, suspects: Suspects) -> list[Found | 
     rows = evaluator.failed(shown, s.latents, s.origins, s.labels, s.targets).nonzero()[:, 0]
     if len(rows) == 0:
         return found
-    files = [png_bytes(image) for image in shown.images[rows]]
-    stored = torch.stack([read_png(content, evaluator.campaign.domain.shape) for content in files])
+    files = [png(pixels) for pixels in to_bytes(shown.images[rows]).transpose(0, 2, 3, 1)]
+    stored = to_images(np.stack([read_pixels(content, evaluator.campaign.domain.shape) for content in files]))
     second = Rendered(stored, evaluator.classify(stored))
     still = evaluator.failed(second, s.latents[rows], s.origins[rows], s.labels[rows], s.targets[rows])
     verdicts = _verdicts(evaluator, stored, s, rows)

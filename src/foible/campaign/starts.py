@@ -81,22 +81,27 @@ class StartQueue:
         shown = self.evaluator.render(latents, labels)
         right = self._right(shown, latents, labels, targets)
         fine = self._judged(shown, labels, right)
-        pixels, predicted = to_bytes(shown.images), shown.outputs[TESTED].argmax(1)
+        pixels, predicted, accepted = to_bytes(shown.images), shown.outputs[TESTED].argmax(1), fine.tolist()
+        begun: dict[int, list[int]] = {}  # attempt: the places of its origins
         for row, attempt in enumerate(attempts.tolist()):
-            mine = torch.arange(row * self.count, (row + 1) * self.count)
-            kept = mine[fine[mine]]
-            if len(kept) == 0:
-                first = int(mine[0])
-                status = Status.REFUSED if bool(right[mine].any()) else Status.REJECTED
-                facts = int(labels[first]), sources[first], status, int(predicted[first])
-                self.apart.append(Outcome(self.arm, attempt, *facts, target=int(targets[first])))
+            mine = range(row * self.count, (row + 1) * self.count)
+            kept = [place for place in mine if accepted[place]]
+            if kept:
+                begun[attempt] = [kept[k % len(kept)] for k in range(self.count)]
                 continue
-            places = kept[torch.arange(self.count) % len(kept)]
-            outputs = {role: logits[places].clone() for role, logits in shown.outputs.items()}
-            named = tuple(sources[i] for i in places.tolist())
-            self.shown[attempt] = Shown(named, pixels[places.numpy()].copy(), outputs)
-            whole = Starts(torch.tensor([attempt]), latents[places][None], labels[places][None], targets[places][None])
-            self.ready = self.ready.joined(whole)
+            first = mine[0]
+            status = Status.REFUSED if bool(right[first : mine[-1] + 1].any()) else Status.REJECTED
+            facts = int(labels[first]), sources[first], status, int(predicted[first])
+            self.apart.append(Outcome(self.arm, attempt, *facts, target=int(targets[first])))
+        if not begun:
+            return
+        chosen = torch.tensor(list(begun.values()))
+        outputs = {role: logits[chosen] for role, logits in shown.outputs.items()}
+        for row, (attempt, places) in enumerate(begun.items()):
+            named = tuple(sources[place] for place in places)
+            self.shown[attempt] = Shown(named, pixels[places], {role: each[row] for role, each in outputs.items()})
+        whole = Starts(torch.tensor(list(begun)), latents[chosen], labels[chosen], targets[chosen])
+        self.ready = self.ready.joined(whole)
 
     def _right(self, shown: Rendered, latents: Latents, labels: Tensor, targets: Tensor) -> Tensor:
         """Right by the tested classifier where a label is expected (ties count as right), and no failure already."""
