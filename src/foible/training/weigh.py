@@ -106,7 +106,9 @@ def weigh(
         weights, bias = nonnegative(tables, truth, asked)
         weighing = Weighing(weights, bias, torch.full((1 + len(present),), TRUST if present else 1.0))
         usual = scaled(parts, real, present)
-        if people is not None:
+        if (
+            people is not None and present == parts.readers
+        ):  # alone, what people never saw would pass: they saw no nonsense
             before[crew(present)] = with_line(weighing, usual, called_invalid)
             asked_about, told = people
             answered = asked_about.answered(in_company(parts, told, present))
