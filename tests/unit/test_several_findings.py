@@ -37,7 +37,7 @@ def test_a_key_is_written_one_way():
     assert [str(Key(12)), str(Key(12, 3)), Key(12).padded, Key(12, 3).padded] == ["12", "12-3", "000012", "000012-0003"]
     assert Key.read("12") == Key(12, 0) and Key.read("12-3") == Key.read("000012-0003") == Key(12, 3)
     for text in ("", "-1", "1-", "a", "1-2-3", "1 2", "9" * 40, "\u0661"):
-        with pytest.raises(RecipeError, match="names no finding"):
+        with pytest.raises(RecipeError, match="names no failure"):
             Key.read(text)
 
 
@@ -45,7 +45,7 @@ def test_findings_are_found_by_key(run):
     keys = [line.key for line in run.index()]
     assert len(set(keys)) == len(keys) == sum(o.findings for o in run.outcomes())
     assert run.finding(Key(0, 1)).key == Key(0, 1) and run.finding(0).key == Key(0)
-    with pytest.raises(StoreError, match="no finding 0-9999") as missing:
+    with pytest.raises(StoreError, match="no failure 0-9999") as missing:
         run.finding(Key(0, 9999))
     assert "0, 0-1, 0-2" in missing.value.hint
 

@@ -60,17 +60,17 @@ def _salvage(source: Path, target: sqlite3.Connection, table: str) -> list[str]:
 def _drop_unsound(database: sqlite3.Connection, classes: int) -> list[str]:
     """Remove rows that no run writes: labels of no class, numbers that are none, tensors of another size."""
     dropped = []
-    checks: dict[str, tuple[str, Callable[[sqlite3.Row], object]]] = {
-        "outcomes": ("SELECT * FROM outcomes", lambda row: sound_outcome(to_outcome(row), classes)),
-        "findings": (WHOLE_FINDINGS, lambda row: sound_finding(to_finding(row), classes)),
+    checks: dict[str, tuple[str, str, Callable[[sqlite3.Row], object]]] = {
+        "outcomes": ("outcome", "SELECT * FROM outcomes", lambda row: sound_outcome(to_outcome(row), classes)),
+        "findings": ("failure", WHOLE_FINDINGS, lambda row: sound_finding(to_finding(row), classes)),
     }
     cursor = database.cursor()
     cursor.row_factory = sqlite3.Row
-    for table, (whole, check) in checks.items():
+    for table, (called, whole, check) in checks.items():
         names = ("arm", "attempt", "number") if table == "findings" else ("arm", "attempt")
         which = " AND ".join(f"{name} = ?" for name in names)
         for row in database.execute(f"SELECT {', '.join(names)} FROM {table}").fetchall():
-            what = f"{table.removesuffix('s')} {row[1]}"
+            what = f"{called} {row[1]}"
             try:
                 with row_errors(what, "the run"), database_errors(Path("the run")):
                     check(cursor.execute(f"{whole} WHERE {which}", row).fetchone())
