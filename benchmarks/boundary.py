@@ -30,7 +30,7 @@ SEARCHES: dict[str, dict[str, Any]] = {
 }
 
 
-def go_on(domain: str, search: str, attempts: int, seconds: float, folder: Path) -> None:
+def go_on(domain: str, search: str, attempts: int, seed: int, seconds: float, folder: Path) -> None:
     """Run one search on a domain, or go on with it."""
     generator, classifier = MODELS[domain]
     recipe = {
@@ -39,7 +39,7 @@ def go_on(domain: str, search: str, attempts: int, seconds: float, folder: Path)
         "generator": generator,
         "classifier": classifier,
         "attempts": attempts,
-        "seed": 2,
+        "seed": seed,
         **SEARCHES[search],
         "validators": [],
         "steadiness": False,
@@ -97,6 +97,7 @@ def main() -> None:
     arguments.add_argument("--origins", type=int, default=1000)
     arguments.add_argument("--compat-origins", type=int, default=1000)
     arguments.add_argument("--spare", type=float, default=1.2, help="attempts per origin: some are misclassified")
+    arguments.add_argument("--seed", type=int, default=2)
     arguments.add_argument("--seconds", type=float, default=3600)
     arguments.add_argument("--folder", type=Path, default=Path("boundary-runs"))
     arguments.add_argument("--table", action="store_true", help="only read what has been run, and keep the figures")
@@ -107,7 +108,7 @@ def main() -> None:
             folder = chosen.folder / f"{domain}-{search.replace(', ', '-')}"
             wanted = chosen.compat_origins if search == "compat" else chosen.origins
             if not chosen.table:
-                go_on(domain, search, int(wanted * chosen.spare), chosen.seconds, folder)
+                go_on(domain, search, int(wanted * chosen.spare), chosen.seed, chosen.seconds, folder)
             if folder.is_dir():
                 rows[f"{domain}, {search}"] = figures(open_run(folder), wanted)
                 print(domain, search, rows[f"{domain}, {search}"], flush=True)

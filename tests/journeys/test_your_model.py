@@ -1,11 +1,11 @@
-"""The page "your model in five minutes" is true: its files are written, its commands run, in order, in one process."""
+"""The page "your model in five minutes" is true: its files are written, its commands run, in order."""
 
 import re
 import runpy
 import shlex
 import socket
+import subprocess
 import sys
-import threading
 import warnings
 from pathlib import Path
 
@@ -19,18 +19,24 @@ BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_the_page_is_true(tmp_path, monkeypatch):
+def test_the_page_is_true(tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    said = []
+    said, servers = [], []
     for language, code in BLOCK.findall(PAGE.read_text().replace("8765", str(free_port()))):
         if language == "python":
             (tmp_path / re.match(r"# file: (\S+)\n", code)[1]).write_text(code)
             continue
-        said += [(line, follow(shlex.split(line.removeprefix("$ ")))) for line in code.splitlines()]
+        for words in (shlex.split(line.removeprefix("$ ")) for line in code.splitlines()):
+            if words[-1] == "&":
+                servers.append(in_background(words[:-1]))
+                request.addfinalizer(servers[-1].kill)
+            else:
+                said.append((words, follow(words)))
+    assert len(servers) == 1
     for module in [m for m in sys.modules if Path(getattr(sys.modules[m], "__file__", "") or "").parent == tmp_path]:
         del sys.modules[module]
-    looks = [output for line, output in said if "--look" in line]
+    looks = [output for words, output in said if "--look" in words]
     assert len(looks) == 9
     assert all("right on" in output and "wrong" not in output for output in looks)
     assert "no network" in looks[-1] and "probabilities (seen)" in looks[6]
@@ -43,17 +49,18 @@ def free_port():
         return opened.getsockname()[1]
 
 
+def in_background(words):
+    """Start a server of the page; in this process it would stay, as the main module of every test after it."""
+    assert words[0] == "python"
+    return subprocess.Popen([sys.executable, *words[1:]])
+
+
 def follow(words):
     """Run one command of the page as a reader would, without a process of its own."""
     if words[0] == "python":
-        if words[-1] == "&":
-            threading.Thread(
-                target=runpy.run_path, args=[words[1]], kwargs={"run_name": "__main__"}, daemon=True
-            ).start()
-        else:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                runpy.run_path(words[1], run_name="__main__")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            runpy.run_path(words[1], run_name="__main__")
         return ""
     result = typer.testing.CliRunner().invoke(app, words[1:])
     assert result.exit_code == 0, f"{words}\n{result.output}"

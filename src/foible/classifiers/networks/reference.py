@@ -96,7 +96,7 @@ class AllConvolutional(nn.Module):
 
 
 class Separable(nn.Module):
-    """Inverted residual blocks: widen by 1x1, filter each map by itself, narrow by 1x1."""
+    """Inverted residual blocks: widen by 1x1, filter each map by itself, narrow by 1x1 (`mirror` as above)."""
 
     def __init__(
         self,
@@ -105,8 +105,10 @@ class Separable(nn.Module):
         widths: tuple[int, ...] = (24, 40, 64, 96),
         expansion: int = 4,
         dropout: float = 0.1,
+        mirror: bool = False,
     ) -> None:
         super().__init__()
+        self.mirror = mirror
         self.stem = convolution(shape[0], widths[0], stride=2 if min(shape[1:]) > 40 else 1)
         blocks: list[nn.Module] = []
         for a, b in pairwise(widths):
@@ -116,8 +118,12 @@ class Separable(nn.Module):
 
     def forward(self, images: Images) -> Tensor:
         """Logits (N, classes)."""
-        logits: Tensor = self.head(self.blocks(self.stem(images)).mean((2, 3)))
+        logits: Tensor = self.head(both_sides(self._pooled, images, self.mirror and not self.training))
         return logits
+
+    def _pooled(self, images: Images) -> Tensor:
+        maps: Tensor = self.blocks(self.stem(images))
+        return maps.mean((2, 3))
 
 
 class _Inverted(nn.Module):
