@@ -6,6 +6,7 @@ import shlex
 import socket
 import subprocess
 import sys
+import time
 import warnings
 from pathlib import Path
 
@@ -23,13 +24,14 @@ def test_the_page_is_true(tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     said, servers = [], []
-    for language, code in BLOCK.findall(PAGE.read_text().replace("8765", str(free_port()))):
+    port = free_port()
+    for language, code in BLOCK.findall(PAGE.read_text().replace("8765", str(port))):
         if language == "python":
             (tmp_path / re.match(r"# file: (\S+)\n", code)[1]).write_text(code)
             continue
         for words in (shlex.split(line.removeprefix("$ ")) for line in code.splitlines()):
             if words[-1] == "&":
-                servers.append(in_background(words[:-1]))
+                servers.append(in_background(words[:-1], port))
                 request.addfinalizer(servers[-1].kill)
             else:
                 said.append((words, follow(words)))
@@ -49,10 +51,17 @@ def free_port():
         return opened.getsockname()[1]
 
 
-def in_background(words):
-    """Start a server of the page; in this process it would stay, as the main module of every test after it."""
+def in_background(words, port):
+    """Start a server of the page, and wait for it; in this process it would stay the main module of every test after."""
     assert words[0] == "python"
-    return subprocess.Popen([sys.executable, *words[1:]])
+    server = subprocess.Popen([sys.executable, *words[1:]])
+    deadline = time.monotonic() + 60
+    while server.poll() is None and time.monotonic() < deadline:
+        with socket.socket() as opened:
+            if opened.connect_ex(("127.0.0.1", port)) == 0:
+                return server
+        time.sleep(0.05)
+    raise AssertionError("the server does not answer")
 
 
 def follow(words):
