@@ -8,7 +8,8 @@ added up.
 The published loop is `published_deepxplore.py`, with its own settings. It takes steps of 10 in images of [0, 1] and counts what
 disagrees before it is saved; most of that no longer does once it is a file. What counts here, for both, is a file that shows the disagreement; the
 raw count stands beside it. foible's are in [0, 1] at every step, rounded, stored as PNG, read back and confirmed; its time has all in it (profiles,
-what is shared, files, database) but loading models. Neuron coverage reads nothing of a profile, so 100 images are profiled and not 2,000. Its lambda1 and number of
+what is shared, files, database) but loading models. Neither deletes its files before the
+benchmark is over (`measure.new_folder`). Neuron coverage reads nothing of a profile, so 100 images are profiled and not 2,000. Its lambda1 and number of
 steps were chosen on origins of another seed (--seed 1); docs/coverage.md says more.
 """
 
@@ -17,13 +18,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import statistics
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -35,7 +33,7 @@ from foible.domains import load_domain, real_images
 from foible.store import open_run
 from foible.types import Status
 from foible.zoo import resolve
-from measure import RESULTS, write
+from measure import RESULTS, new_folder, write
 from published_deepxplore import Tally, generate
 
 MODELS = ("mnist-lenet1", "mnist-lenet4", "mnist-lenet5")
@@ -157,17 +155,15 @@ def recipe(constraint: str, origins: int, seed: int) -> dict[str, Any]:
 
 
 def ours(campaign: Campaign) -> Tally:
-    folder = Path(tempfile.mkdtemp()) / "run"
+    folder = new_folder() / "run"
     run(campaign, folder)
     outcomes = [o for o in open_run(folder).outcomes() if o.accepted]
-    shutil.rmtree(folder.parent)
     found = sum(o.status is Status.FOUND for o in outcomes)
     return Tally(found, found, len(outcomes), sum(o.rounds for o in outcomes))
 
 
 def theirs(networks: list[Any], images: torch.Tensor, constraint: str, seed: int) -> Tally:
-    with tempfile.TemporaryDirectory() as folder:
-        return generate(networks, list(images.split(1)), constraint, Path(folder), seed)
+    return generate(networks, list(images.split(1)), constraint, new_folder(), seed)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import statistics
+import tempfile
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +47,20 @@ def in_turns(tasks: dict[str, Callable[[], Any]], repeats: int) -> dict[str, Any
         }
         for name, all_ in times.items()
     }
+
+
+def new_folder() -> Path:
+    """A folder of its own for one run, gone when the benchmark is over and not before.
+
+    A file system without a journal passes over all that was deleted in the last minutes whenever it makes a file: after a few
+    thousand deletions a file takes twenty times as long. Runs that follow each other are not to pay for that.
+    """
+    return Path(tempfile.mkdtemp(dir=_scratch().name))
+
+
+@lru_cache(maxsize=1)
+def _scratch() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="foible-benchmark-")
 
 
 def write(name: str, figures: dict[str, Any], quiet: bool = False) -> None:
