@@ -39,7 +39,7 @@ from published_deepxplore import Tally, generate
 MODELS = ("mnist-lenet1", "mnist-lenet4", "mnist-lenet5")
 SETTINGS: dict[str, dict[str, Any]] = {
     "light": {"step": 1.0, "steps": 4},
-    "occlusion": {"step": 0.5, "steps": 8},
+    "occlusion": {"step": 0.5, "steps": 4},
     "blackout": {"step": 1.0, "steps": 20},
 }
 FEW = 8  # the published loop gets as many images divided by this: it is slow, and its rate does not depend on their number
