@@ -24,7 +24,6 @@ MODELS = {"mnist": ("mnist-vae", "mnist-deepconv"), "fashion": ("fashion-vae", "
 SEARCHES: dict[str, dict[str, Any]] = {
     "shrink": {"search": {"use": "shrink"}},
     "shrink, gradients": {"search": {"use": "shrink", "gradients": True}},
-    "shrink, gradients, batch of 8": {"search": {"use": "shrink", "gradients": True, "batch": 8}},
     "descent": {"search": {"use": "descent", "steady": False, "keep": 0.0001, "shrinks": 12}, "objective": "boundary"},
     "compat": {"search": {"use": "boundary-genetic", "compat": True}},
 }
@@ -97,7 +96,9 @@ def main() -> None:
     arguments.add_argument("--origins", type=int, default=1000)
     arguments.add_argument("--compat-origins", type=int, default=1000)
     arguments.add_argument("--spare", type=float, default=1.2, help="attempts per origin: some are misclassified")
-    arguments.add_argument("--seed", type=int, default=2)
+    arguments.add_argument(
+        "--seed", type=int, default=9, help="not the one on which the settings of shrink were chosen (5)"
+    )
     arguments.add_argument("--seconds", type=float, default=3600)
     arguments.add_argument("--folder", type=Path, default=Path("boundary-runs"))
     arguments.add_argument("--table", action="store_true", help="only read what has been run, and keep the figures")

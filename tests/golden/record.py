@@ -20,7 +20,7 @@ ROWS = {  # what a search needs beside its name; the others take a step of their
     "transfer": {"search": {"steady": False}, "classifiers": SURROGATE},
     "frontier": {"search": {}, "classifiers": RIVAL},
     "boundary-genetic": {"search": {}},
-    "shrink": {"search": {}},
+    "shrink": {"search": {"batch": 16, "spread": 0.5}},
     "climb": {"search": {}, "objective": {"use": "surprise", "wanted": 2.0}},
     "mutation_queue": {
         "search": {"seeds": 3, "room": 6, "mutants": 4},

@@ -27,7 +27,7 @@ from foible.faces import Closable, Encoder
 from foible.store import open_run
 
 LEAN = 0.1  # share of the probability: how far towards the other class is an escape
-TRIES, BATCH, GROW = 24, 4, 1.05  # perturbations grow from 0.5 to 1.5 of what a coordinate varies by
+TRIES, BATCH, SPREAD, GROW = 24, 4, 0.5, 1.05  # perturbations grow from 0.5 to 1.5 of what a coordinate varies by
 MOST_ENCODED = 5000  # images by which the distance of classes is measured
 
 
@@ -78,7 +78,7 @@ def alarm_recipe(
         "classifier": dict(model),
         "targets": list(about.classes),
         "oracle": {"use": "targeted", "share": LEAN},
-        "search": {"use": "shrink", "tries": TRIES, "batch": BATCH, "grow": GROW},
+        "search": {"use": "shrink", "tries": TRIES, "batch": BATCH, "spread": SPREAD, "grow": GROW},
         "objective": "margin",
         "ends": "first",
         "keeps": "best",

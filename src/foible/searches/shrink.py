@@ -58,8 +58,8 @@ class Shrink:
     """
 
     gradients: bool = False
-    batch: int = 16
-    spread: float = 0.5
+    batch: int = 6
+    spread: float = 1.0
     grow: float = 1.25
     tries: int = 40
     depth: float = 4.0
