@@ -199,7 +199,7 @@ def _by_judge(benchmark: str, points: str) -> list[tuple[str, ...]]:
     """Judged share and FID at each of a model's points, of a benchmark that keeps its results model by model."""
     rows, known = [("model", points, "judged valid", "FID", "images")], json.loads(RESULTS.read_text())
     for key in (key for key in known if key.startswith(f"{benchmark} (")):
-        for at, point in known[key][points].items():
+        for at, point in sorted(known[key][points].items(), key=lambda found: float(found[0])):
             share, low, high = (100 * value for value in point["judged_valid"])
             when = f"{at} ({point['minutes']:.0f} min)" if "minutes" in point else at
             shown = (f"{share:.1f}% [{low:.1f}, {high:.1f}]", f"{point['fid']:.2f}", str(known[key]["images"]))
