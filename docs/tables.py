@@ -25,6 +25,7 @@ from foible.zoo.catalogue import WEIGHTS
 from foible.zoo.table import duration, generator_rows, generator_table, markdown, zoo_rows
 
 ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "results.json"
 SHEETS = ROOT / "docs" / "zoo"
 PAGES = (
     ROOT / "README.md",
@@ -45,6 +46,8 @@ def filled(page: str) -> str:
         "generators": lambda: markdown(generator_table([r for r in generator_rows() if r.name in own])),
         "realism": lambda: markdown(_realism([e for e in own.values() if e.role == "generators"])),
         "classifiers": lambda: markdown(_classifiers(own)),
+        "learning curves": lambda: markdown(_by_judge("learning_curve", "epochs")),
+        "guidance": lambda: markdown(_by_judge("guidance", "strengths")),
         "sheets": lambda: "\n\n".join(f"**{p.stem}**\n\n![Images made by {p.stem}](zoo/{p.name})" for p in _sheets()),
         "judge": lambda: markdown(_summary_of_judge(own)),
         "people": _people,
@@ -188,8 +191,20 @@ def _people() -> str:
 
 
 def _results(name: str) -> dict[str, Any]:
-    figures: dict[str, Any] = json.loads((ROOT / "benchmarks" / "results.json").read_text()).get(name, {})
+    figures: dict[str, Any] = json.loads(RESULTS.read_text()).get(name, {})
     return figures
+
+
+def _by_judge(benchmark: str, points: str) -> list[tuple[str, ...]]:
+    """Judged share and FID at each of a model's points, of a benchmark that keeps its results model by model."""
+    rows, known = [("model", points, "judged valid", "FID", "images")], json.loads(RESULTS.read_text())
+    for key in (key for key in known if key.startswith(f"{benchmark} (")):
+        for at, point in sorted(known[key][points].items(), key=lambda found: float(found[0])):
+            share, low, high = (100 * value for value in point["judged_valid"])
+            when = f"{at} ({point['minutes']:.0f} min)" if "minutes" in point else at
+            shown = (f"{share:.1f}% [{low:.1f}, {high:.1f}]", f"{point['fid']:.2f}", str(known[key]["images"]))
+            rows.append((key.partition("(")[2].rstrip(")"), when, *shown))
+    return rows
 
 
 def _gradients() -> list[tuple[str, ...]]:

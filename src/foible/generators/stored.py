@@ -40,7 +40,7 @@ class StoredGenerator:
     def from_weights(cls, name: str, config: Mapping[str, Any], tensors: Mapping[str, Tensor], **settings: Any) -> Self:
         """Rebuild from a model file."""
         network = cls.build(config)
-        network.load_state_dict({k: v for k, v in tensors.items() if not k.startswith(_PREFIX)})
+        network.load_state_dict(network_tensors(tensors))
         low, high, step = (tensors[_PREFIX + part] for part in ("low", "high", "step"))
         return cls(name, network, LatentSpace(tuple(step.shape), low, high, step), **settings)
 
@@ -62,3 +62,8 @@ class StoredGenerator:
 def space_tensors(space: LatentSpace) -> dict[str, Tensor]:
     """The tensors under which a model file keeps a measured space."""
     return {_PREFIX + "low": space.low, _PREFIX + "high": space.high, _PREFIX + "step": space.step}
+
+
+def network_tensors(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors of a model file that belong to its network."""
+    return {name: tensor for name, tensor in tensors.items() if not name.startswith(_PREFIX)}

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from foible.errors import MissingExtra, RecipeError
+from foible.generators.stored import network_tensors
 from foible.zoo.catalogue import entries
 from foible.zoo.files import read_model_file
 
@@ -39,7 +40,7 @@ def start_from(network: nn.Module, source: str) -> None:
 
 def _go_on(network: nn.Module, path: Path) -> None:
     try:
-        network.load_state_dict(read_model_file(path)[1])
+        network.load_state_dict(network_tensors(read_model_file(path)[1]))
     except RuntimeError as error:
         raise RecipeError(
             f"the weights in '{path}' are of another network: {str(error).splitlines()[-1].strip()}",

@@ -18,6 +18,7 @@ from foible.domains import Domain, RealImages
 from foible.registry import build
 from foible.training.augment import Augmentation
 from foible.training.beginnings import start_from
+from foible.training.half import multiplied
 from foible.training.invalid import FITTED, mixture
 from foible.types import Images
 from foible.zoo.files import Header
@@ -38,8 +39,7 @@ class ClassifierLearner:
         mixing: up to this share of another image is laid over each image, and its label counts as much (mixup: Zhang et
             al., ICLR 2018, with even instead of beta-distributed shares).
         start: weights to start from: a trained model of the same network, or a package, as in `start_from`.
-        half: multiply in bfloat16 while training, nearly twice as fast where a processor has instructions for it and
-            convolutions are dense; weights, running averages and what is measured stay in float32.
+        half: multiply in bfloat16 while training, as in `multiplied`.
     """
 
     role, family, watch = "classifiers", "module", "error"
@@ -125,6 +125,6 @@ class ClassifierLearner:
 
     def _logits(self, images: Images) -> Tensor:
         normal = ((images - self._mean) / self._std).contiguous(memory_format=torch.channels_last)
-        with torch.autocast("cpu", torch.bfloat16, enabled=self.half and self.network.training):
+        with multiplied(self.half, self.network):
             logits: Tensor = self.network(normal)
         return logits.float()

@@ -15,6 +15,8 @@ from foible.generators.networks.unet import Denoiser, ddim
 from foible.generators.networks.vae import SpatialVAE
 from foible.generators.stored import SPACE_SAMPLE, space_tensors
 from foible.training.augment import Augmentation
+from foible.training.beginnings import start_from
+from foible.training.half import multiplied
 from foible.types import Images, LatentSpace
 from foible.zoo.files import Header
 from foible.zoo.resolve import resolve
@@ -30,6 +32,8 @@ class DiffusionLearner:
         classless: share of images shown without their class, which is what guidance needs.
         augment: changes to training images, as in `Augmentation`.
         autoencoder: a spatial VAE (zoo name or model file) in whose latents the noise is taken away; None = pixels.
+        start: a trained denoiser of the same network whose training goes on, as in `start_from`.
+        half: multiply in bfloat16 while training, as in `multiplied`.
         **config: parameters of `Denoiser`.
     """
 
@@ -44,9 +48,12 @@ class DiffusionLearner:
         classless: float = 0.1,
         augment: dict[str, Any] | None = None,
         autoencoder: str | None = None,
+        start: str | None = None,
+        half: bool = False,
         **config: Any,
     ) -> None:
         self.domain, self.classless, self.augment = domain, classless, Augmentation(**(augment or {}))
+        self.half = half
         network = {"shape": list(domain.shape), "classes": len(domain.classes), **config}
         known = spatial_vae(autoencoder) if autoencoder else None
         if known:
@@ -55,6 +62,8 @@ class DiffusionLearner:
         self.network = Denoiser(**network)
         if known:
             self.network.take(known.network, known.space)
+        if start:
+            start_from(self.network, start)
         self.scheduler = ddim(TRAINED_STEPS, self.network.reach)
 
     @property
@@ -94,7 +103,9 @@ class DiffusionLearner:
         times = (spread[torch.randperm(len(images))] * TRAINED_STEPS).long()
         noisy = self.scheduler.add_noise(clean, noise, times)
         velocity = self.scheduler.get_velocity(clean, noise, times)
-        errors: Tensor = (self.network(noisy, times, labels) - velocity).square().flatten(1).mean(1)
+        with multiplied(self.half, self.network):
+            predicted: Tensor = self.network(noisy, times, labels)
+        errors: Tensor = (predicted.float() - velocity).square().flatten(1).mean(1)
         return errors
 
 

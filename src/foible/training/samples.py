@@ -26,7 +26,7 @@ class Pairs:
 
 
 def made_beside_real(
-    generator: Generator, real: RealImages, most: int, reconstruct: bool | None = None
+    generator: Generator, real: RealImages, most: int, reconstruct: bool | None = None, seed: int = 0
 ) -> Iterator[Pairs]:
     """Batches of real images spread over all of them, and made ones of the same classes.
 
@@ -37,8 +37,9 @@ def made_beside_real(
         real: where to compare with.
         most: how many images at most.
         reconstruct: reconstructions or samples; None = whatever the generator starts from.
+        seed: of the samples; the figures of cards are of seed 0, choices are made on others.
     """
-    rng, total = torch.Generator().manual_seed(0), len(real.labels)
+    rng, total = torch.Generator().manual_seed(seed), len(real.labels)
     for index in torch.linspace(0, total - 1, min(most, total)).long().split(BATCH):
         images, labels = real.images(index), real.labels[index]
         again = prefers_real(generator) if reconstruct is None else reconstruct

@@ -16,6 +16,7 @@ from foible.domains import Domain, RealImages
 from foible.generators.networks.vae import VAENetwork, vae_network
 from foible.generators.stored import SPACE_SAMPLE, space_tensors
 from foible.generators.vae import VAE
+from foible.training.half import multiplied
 from foible.training.teacher import known_teacher
 from foible.types import Images, LatentSpace
 from foible.zoo.files import Header
@@ -30,6 +31,7 @@ class VAELearner:
         warm_up: share of the training during which that weight rises from 0.
         teacher: a classifier whose maps of image and reconstruction should be alike, as in `known_teacher`.
         teacher_weight: weight of the mean squared error of each of its maps, per pixel value.
+        half: multiply in bfloat16 while training, as in `multiplied`.
         **config: `network` ("linear", "convolutional" or "spatial") and its parameters.
     """
 
@@ -43,6 +45,7 @@ class VAELearner:
         warm_up: float = 0.0,
         teacher: dict[str, Any] | None = None,
         teacher_weight: float = 0.1,
+        half: bool = False,
         **config: Any,
     ) -> None:
         self.domain = domain
@@ -50,7 +53,7 @@ class VAELearner:
         self.network: VAENetwork = vae_network(self.config)
         self.kl_weight, self.warm_up = kl_weight, warm_up
         self.teacher = known_teacher(domain, **teacher) if teacher else None
-        self.teacher_weight = teacher_weight
+        self.teacher_weight, self.half = teacher_weight, half
 
     @property
     def parts(self) -> Mapping[str, nn.Module]:
@@ -59,15 +62,15 @@ class VAELearner:
 
     def losses(self, images: Images, labels: Tensor, progress: float) -> Iterator[tuple[str, Tensor]]:  # noqa: ARG002
         """Negative evidence bound per image, averaged over the batch."""
-        mean, log_variance = self.network.posterior(images)
+        mean, log_variance = self._posterior(images)
         latents = mean + torch.exp(0.5 * log_variance) * torch.randn_like(mean)
         weight = self.kl_weight * (min(1.0, progress / self.warm_up) if self.warm_up else 1.0)
-        yield "vae", (self._unlike(self.network(latents), images) + weight * _divergence(mean, log_variance)).mean()
+        yield "vae", (self._unlike(self._decoded(latents), images) + weight * _divergence(mean, log_variance)).mean()
 
     def measure(self, images: Images, labels: Tensor) -> dict[str, Tensor]:  # noqa: ARG002
         """Bound at the posterior mean and mean absolute error of the reconstruction, per image."""
-        mean, log_variance = self.network.posterior(images)
-        decoded = self.network(mean)
+        mean, log_variance = self._posterior(images)
+        decoded = self._decoded(mean)
         bound = self._unlike(decoded, images) + self.kl_weight * _divergence(mean, log_variance)
         return {"bound": bound, "pixel_error": (decoded - images).abs().flatten(1).mean(1)}
 
@@ -88,13 +91,24 @@ class VAELearner:
         decoded = model.decode(model.encode(images, labels), labels)
         return {"pixel_error": (decoded - images).abs().flatten(1).mean(1)}
 
+    def _posterior(self, images: Images) -> tuple[Tensor, Tensor]:
+        with multiplied(self.half, self.network):
+            mean, log_variance = self.network.posterior(images)
+        return mean.float(), log_variance.float()
+
+    def _decoded(self, latents: Tensor) -> Images:
+        with multiplied(self.half, self.network):
+            decoded: Images = self.network(latents)
+        return decoded.float()
+
     def _unlike(self, decoded: Images, images: Images) -> Tensor:
         """How much a reconstruction differs from the image, (N,)."""
         pixels = functional.binary_cross_entropy(decoded, images, reduction="none").flatten(1)
         if self.teacher is None:
             return pixels.sum(1)
-        maps = zip(self.teacher(decoded)[1], self.teacher(images)[1], strict=True)
-        seen = torch.stack([(a - b).square().flatten(1).mean(1) for a, b in maps]).sum(0)
+        with multiplied(self.half, self.network):
+            maps = zip(self.teacher(decoded)[1], self.teacher(images)[1], strict=True)
+        seen = torch.stack([(a.float() - b.float()).square().flatten(1).mean(1) for a, b in maps]).sum(0)
         return pixels.sum(1) + self.teacher_weight * pixels.shape[1] * seen
 
 

@@ -7,6 +7,7 @@ from foible.errors import RecipeError, StoreError
 from foible.registry import build
 from foible.training.fit import fit
 from foible.training.settings import FitSettings, one_cycle, optimisers_for
+from foible.zoo.files import save_model
 
 FAMILIES = {
     "classifier": {"network": "lenet1"},
@@ -135,3 +136,14 @@ def test_one_cycle_rises_for_a_fifth_and_falls_to_nothing():
 @pytest.mark.parametrize("total", [1, 2, 5, 6])
 def test_one_cycle_bears_trainings_of_a_few_steps(total):
     assert all(0 <= one_cycle(step, total) <= 1 for step in range(total + 2))
+
+
+@pytest.mark.parametrize("family", ["gan", "diffusion"])
+def test_the_training_of_a_generator_goes_on_from_a_model_file(family, bars, bar_images, tmp_path):
+    first, path = learner(family, bars), tmp_path / "first.safetensors"
+    save_model(path, first.header(), first.tensors(bar_images), torch.float32)
+    begin = {"domain": bars, "start": str(path)}
+    begun = build("learners", family, begin | FAMILIES[family])
+    assert torch.equal(weights(begun), weights(first))
+    with pytest.raises(RecipeError, match="are of another network"):
+        build("learners", family, begin | FAMILIES[family] | {"widths": [16, 8]})
