@@ -71,6 +71,7 @@ def test_failures_are_enlarged_selected_labelled_and_taken_away(person, bench, n
 
 def narrow_down(page):
     """Open the part with the filters, which on a phone is one touch away."""
+    page.wait_for_load_state("load")  # the page closes them on a phone, and not before
     if not page.locator("[name=most]").is_visible():
         page.locator(".refine > summary").click()
 
