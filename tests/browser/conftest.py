@@ -155,6 +155,7 @@ LOOKS = ((1280, "light"), (1280, "dark"), (400, "light"), (400, "dark"))
 def in_all_looks(page, check=lambda width, scheme: None):
     """The page that is open, wide and narrow, light and dark: nothing sticks out, and whatever else is to be checked."""
     before = page.viewport_size
+    page.wait_for_load_state()  # words are there before the style sheet is
     for width, scheme in LOOKS:
         page.set_viewport_size({"width": width, "height": 860})
         page.emulate_media(color_scheme=scheme)

@@ -90,7 +90,7 @@ def test_two_questions_about_images_are_asked_and_answered(person, bench, tmp_pa
         page.locator("button.primary").click()
         page.wait_for_url("**/studies/*")
     expect(page.locator(".figure").nth(1)).to_contain_text(f"{count}images in the set", timeout=SLOW)
-    assert "never stood out" in page.locator(".figure").first.inner_text()
+    expect(page.locator(".figure").first).to_contain_text("never stood out")
     in_all_looks(page)
     page.goto(f"/studies/my-{name}-judged")
     expect(page.locator(".figure").first).to_contain_text(f"of {count}", timeout=SLOW)
@@ -116,8 +116,8 @@ def test_the_list_of_runs_is_searched_annotated_repeated_and_cleared(person, ben
     page.goto("/runs")
     page.locator(f"[data-run={name}]").get_by_text("More").click()
     page.locator(f"[data-run={name}]").get_by_role("link", name="Same again with changes").click()
-    assert page.locator("[name=search]").input_value() == "descent"
-    assert page.locator("[name=attempts]").input_value() == "6"
+    expect(page.locator("[name=search]")).to_have_value("descent")
+    expect(page.locator("[name=attempts]")).to_have_value("6")
     (bench.runs / spare).mkdir()
     (bench.runs / spare / "recipe.toml").write_text("")
     page.goto("/runs")

@@ -124,6 +124,7 @@ def test_one_failure_with_its_way_and_its_command_by_keyboard(person, bench, nam
     expect(page.locator("h1")).to_contain_text(
         f"{run.classes[finding.label]} taken for {run.classes[finding.predicted]}"
     )
+    page.wait_for_load_state()
     picture = page.locator(".large img").first
     assert picture.evaluate("i => getComputedStyle(i).imageRendering") == DRAWN[name]
     assert picture.evaluate("i => i.clientWidth > 4 * i.naturalWidth")

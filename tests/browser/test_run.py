@@ -118,11 +118,11 @@ def test_a_recipe_is_picked_and_a_link_opens_the_same_set_up_again(person, name,
     expect(page.locator("#recipe-text")).to_contain_text("seed = 7", timeout=SLOW)
     link = page.get_by_role("link", name="Link to this set-up").get_attribute("href")
     page.goto(link)
-    assert page.locator("[name=seed]").input_value() == "7"
+    expect(page.locator("[name=seed]")).to_have_value("7")
     expect(page.locator(f"[name=generator][value={ZOO[name]['generator']}]")).to_be_checked()
-    assert page.locator("[name='search.genetic.extent']").input_value() == "low"
-    assert page.locator("[name='search.genetic.compat']").input_value() == "yes"
-    assert page.locator("[name='recipe.ends']").input_value() == "first"
+    expect(page.locator("[name='search.genetic.extent']")).to_have_value("low")
+    expect(page.locator("[name='search.genetic.compat']")).to_have_value("yes")
+    expect(page.locator("[name='recipe.ends']")).to_have_value("first")
 
 
 @in_both_ways
@@ -173,8 +173,11 @@ def test_a_long_run_is_watched_reloaded_stopped_taken_up_and_killed(
     expect(row.locator(".state")).to_have_text("running")
     expect(row.get_by_role("progressbar")).to_be_visible()
     expect(row).to_contain_text("left")
-    other.goto("/runs/toy-wide/findings")
-    assert first_paint(other) < 500 * slowness(), "pages come quickly while the cores are busy"
+    paints = []
+    for _ in range(3):
+        other.goto("/runs/toy-wide/findings")
+        paints.append(first_paint(other))
+    assert sorted(paints)[1] < 500 * slowness(), "pages come quickly while the cores are busy"
     other.goto(f"/runs/{run}")
     assert process_of(layout) == process, "the run is the same process, whoever looks"
     page.get_by_role("button", name="Stop").click()

@@ -16,6 +16,7 @@ from foible.domains import Domain, RealImages
 from foible.generators.networks.vae import VAENetwork, vae_network
 from foible.generators.stored import SPACE_SAMPLE, space_tensors
 from foible.generators.vae import VAE
+from foible.training.beginnings import start_from
 from foible.training.half import multiplied
 from foible.training.teacher import known_teacher
 from foible.types import Images, LatentSpace
@@ -31,6 +32,7 @@ class VAELearner:
         warm_up: share of the training during which that weight rises from 0.
         teacher: a classifier whose maps of image and reconstruction should be alike, as in `known_teacher`.
         teacher_weight: weight of the mean squared error of each of its maps, per pixel value.
+        start: a trained VAE of the same network whose training goes on, as in `start_from`.
         half: multiply in bfloat16 while training, as in `multiplied`.
         **config: `network` ("linear", "convolutional" or "spatial") and its parameters.
     """
@@ -45,12 +47,15 @@ class VAELearner:
         warm_up: float = 0.0,
         teacher: dict[str, Any] | None = None,
         teacher_weight: float = 0.1,
+        start: str | None = None,
         half: bool = False,
         **config: Any,
     ) -> None:
         self.domain = domain
         self.config = {"shape": list(domain.shape), **config}
         self.network: VAENetwork = vae_network(self.config)
+        if start:
+            start_from(self.network, start)
         self.kl_weight, self.warm_up = kl_weight, warm_up
         self.teacher = known_teacher(domain, **teacher) if teacher else None
         self.teacher_weight, self.half = teacher_weight, half
