@@ -5,7 +5,8 @@ Three parts, each a comparison inside one process:
 - `origins`: origins per second of a whole campaign (confirmation, PNGs, store; no judge, no steadiness, which the published
   loop lacks) with plain and steady `descent` and with `transfer`, over the loop's;
 - `counts`: failures that count per minute, over those of the loop followed by the same judge and the same look at steadiness;
-- `overhead`: a `descent` campaign over the bare forward and backward passes that it makes, and what the judge adds.
+- `overhead`: a `descent` campaign over the bare forward and backward passes that it makes (chunks one after the other on all
+  threads, or side by side on one each, whichever is quicker), and what the judge adds.
 
 Wall time and processor time are both given: on a machine that does other things too, the second is the one to look at.
 """
@@ -15,15 +16,14 @@ from __future__ import annotations
 import argparse
 import random
 import statistics
-import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 
 from against_published_loop import as_published, origin_latents
+from foible.batching import side_by_side
 from foible.campaign import Campaign, assemble, load_recipe, run
 from foible.campaign.evaluate import Evaluator
 from foible.campaign.prepare import batches_of
@@ -35,7 +35,7 @@ from foible.records import Outcome
 from foible.searches.extent import initial_step
 from foible.store import open_run
 from foible.types import Status
-from measure import write
+from measure import new_folder, write
 from published_loop import Searched, search_one_seed
 
 PLAIN: dict[str, Any] = {"validators": [], "steadiness": False}
@@ -61,9 +61,10 @@ def taken(function: Callable[[], Any]) -> Taken:
     return Taken(time.perf_counter() - wall, time.process_time() - cpu)
 
 
-def campaign_of(attempts: int, **changes: Any) -> Campaign:
-    """The published MNIST setting, with another search."""
-    recipe = {"domain": "mnist", "generator": "mnist-vae", "classifier": "mnist-deepconv", "attempts": attempts}
+def campaign_of(attempts: int, domain: str = "mnist", **changes: Any) -> Campaign:
+    """The published MNIST setting or another domain's like it, with another search."""
+    tested = "mnist-deepconv" if domain == "mnist" else f"{domain}-vgg"
+    recipe = {"domain": domain, "generator": f"{domain}-vae", "classifier": tested, "attempts": attempts}
     return assemble(load_recipe(recipe | {"baseline": {"attempts": 0}, "budget": {"evaluations": 3760}} | changes))
 
 
@@ -76,12 +77,12 @@ class Ran(NamedTuple):
 
 
 def one_run(campaign: Campaign) -> Ran:
-    """Run a campaign into a folder that is gone afterwards."""
-    with tempfile.TemporaryDirectory() as folder:
-        spent = taken(lambda: run(campaign, Path(folder) / "run"))
-        opened = open_run(Path(folder) / "run")
-        outcomes = [o for o in opened.outcomes() if o.accepted]
-        return Ran(spent, outcomes, sum(bool(f.counts) for f in opened.findings()))
+    """Run a campaign into a folder of its own."""
+    folder = new_folder() / "run"
+    spent = taken(lambda: run(campaign, folder))
+    opened = open_run(folder)
+    outcomes = [o for o in opened.outcomes() if o.accepted]
+    return Ran(spent, outcomes, sum(bool(f.counts) for f in opened.findings()))
 
 
 def timed(campaign: Campaign) -> Ran:
@@ -163,27 +164,33 @@ def _minutes(spent: Taken, counts: int, origins: int) -> dict[str, Any]:
     return {"origins": origins, "count": counts, "cpu_seconds": round(spent.cpu, 1)} | rates
 
 
-def overhead(attempts: int, rounds: int = 5) -> dict[str, Any]:
-    """A whole campaign over its bare passes, taking turns."""
-    campaign = campaign_of(attempts, **PLAIN, **SEARCHES["descent"])
+def overhead(attempts: int, domain: str = "mnist", rounds: int = REPEATS) -> dict[str, Any]:
+    """A whole campaign over its bare passes, taking turns: over the quicker way of making them, and over each."""
+    campaign = campaign_of(attempts, domain, **PLAIN, **SEARCHES["descent"])
     chunk = batches_of(campaign).chunk
     outcomes = one_run(campaign).outcomes
     passes = passes_of(outcomes, attempts)
     tasks: dict[str, Callable[[], Taken]] = {
         "campaign": lambda: one_run(campaign).taken,
         "bare": lambda: taken(lambda: bare_passes(campaign, passes, chunk)),
+        "bare_abreast": lambda: taken(lambda: bare_passes(campaign, passes, chunk, abreast=True)),
     }
     times: dict[str, list[Taken]] = {name: [] for name in tasks}
     for turn in range(rounds + 1):  # the first warms up
         for name, task in tasks.items():
-            times[name] += [task()] if turn else []
+            spent = task()
+            times[name] += [spent] if turn else []
     middle = {name: Taken(*(statistics.median(c) for c in zip(*all_, strict=True))) for name, all_ in times.items()}
-    each = [whole.wall / bare.wall for whole, bare in zip(times["campaign"], times["bare"], strict=True)]
-    whole, bare = middle["campaign"], middle["bare"]
+    quicker = min(("bare", "bare_abreast"), key=lambda name: middle[name].wall)
+    ratios = {
+        name: [whole.wall / bare.wall for whole, bare in zip(times["campaign"], times[name], strict=True)]
+        for name in ("bare", "bare_abreast")
+    }
     return {
-        "ratio": round(statistics.median(each), 3),
-        "ratios": [round(ratio, 3) for ratio in each],
-        "cpu_ratio": round(whole.cpu / bare.cpu, 3),
+        "ratio": round(statistics.median(ratios[quicker]), 3),
+        "over": quicker,
+        "ratios": {name: [round(ratio, 3) for ratio in each] for name, each in ratios.items()},
+        "cpu_ratio": round(middle["campaign"].cpu / middle[quicker].cpu, 3),
         **{f"{name}_seconds": [round(s, 3) for s in taken_] for name, taken_ in middle.items()},
         "rounds": rounds,
         "failures": sum(o.status is Status.FOUND for o in outcomes),
@@ -208,33 +215,48 @@ def passes_of(outcomes: list[Outcome], attempts: int) -> Passes:
     return Passes(attempts, backward, looks - backward + attempts + len(outcomes), len(outcomes))
 
 
-def bare_passes(campaign: Campaign, passes: Passes, chunk: int) -> None:
-    """As many images through the networks as a campaign has sent, in full chunks, and nothing else."""
+def bare_passes(campaign: Campaign, passes: Passes, chunk: int, abreast: bool = False) -> None:
+    """As many images through the networks as a campaign has sent, in full chunks, and nothing else.
+
+    One chunk after the other, each on all threads; or side by side, each on one.
+    """
     labels = torch.zeros(chunk, dtype=torch.long)
     latents = campaign.generator.sample(labels, torch.Generator().manual_seed(0))
     images = campaign.data.images(torch.arange(chunk))
-    for _ in range(-(-passes.backward // chunk)):
-        z = latents.clone().requires_grad_()
-        torch.autograd.grad(campaign.classifier(campaign.generator.decode(z, labels)).sum(), z)
-    with torch.inference_mode():
-        for _ in range(-(-passes.encoded // chunk)):
-            campaign.generator.encode(images, labels)
-        for _ in range(-(-passes.forward // chunk)):
-            campaign.classifier(campaign.generator.decode(latents, labels))
-        for _ in range(-(-passes.classified // chunk)):
-            campaign.classifier(images)
+
+    def pass_(kind: str) -> None:
+        if kind == "backward":
+            z = latents.clone().requires_grad_()
+            torch.autograd.grad(campaign.classifier(campaign.generator.decode(z, labels)).sum(), z)
+            return
+        with torch.inference_mode():
+            if kind == "encoded":
+                campaign.generator.encode(images, labels)
+            else:
+                made = campaign.generator.decode(latents, labels) if kind == "forward" else images
+                campaign.classifier(made)
+
+    chunks = [kind for kind, count in passes._asdict().items() for _ in range(-(-count // chunk))]
+    if abreast:
+        side_by_side(pass_, chunks)
+        return
+    for kind in chunks:
+        pass_(kind)
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("parts", nargs="+", choices=["origins", "counts", "overhead"])
+    arguments.add_argument("--domains", nargs="+", default=["mnist"], help="of the overhead; the rest is MNIST's")
     arguments.add_argument("--attempts", type=int, default=200)
     arguments.add_argument("--published", type=int, default=25, help="origins of the published loop")
     chosen = arguments.parse_args()
     for name in chosen.parts:
         if name == "overhead":
             sizes = (chosen.attempts, 3 * chosen.attempts)
-            figures = {f"{size} attempts": overhead(size) for size in sizes}
+            figures = {
+                f"{domain}, {size} attempts": overhead(size, domain) for domain in chosen.domains for size in sizes
+            }
             judged = timed(campaign_of(chosen.attempts, **SEARCHES["descent"]))
             figures["with steadiness and judge"] = per_origin(judged.taken, len(judged.outcomes))
         else:

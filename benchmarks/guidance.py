@@ -1,10 +1,11 @@
-"""What guidance does to a diffusion model: the judged share and FID at several strengths, and the one chosen into its file.
+"""What guidance does to a diffusion model, and truncation to a GAN: the judged share and FID at several strengths.
 
-The samples are others than those of the card, which is measured anew after the choice. Training does not know guidance: the
-weights stay as they are.
+The one chosen goes into its file. The samples are others than those of the card, which is measured anew after the choice.
+Training knows neither: the weights stay as they are.
 
     python benchmarks/guidance.py mnist-diffusion --try 1 1.25 1.5 2 3
     python benchmarks/guidance.py mnist-diffusion --keep 1.5 && foible zoo appraise mnist-diffusion
+    python benchmarks/guidance.py svhn-gan --try 1 1.5 2
 """
 
 from __future__ import annotations
@@ -21,28 +22,32 @@ from foible.zoo.files import load_model, read_model_file, save_model
 from learning_curve import point
 from measure import write
 
+SETTINGS = {"diffusion": "guidance", "gan": "truncation"}  # by family
+
 
 def tried(card: Entry, strengths: list[float], images: int) -> dict[str, object]:
     """A point for each strength."""
-    domain = load_domain(card.domain)
-    models = {g: load_model(card.path(), "generators", settings={"guidance": g}) for g in strengths}
-    return {"images": images, "strengths": {str(g): point(model, domain, images) for g, model in models.items()}}
+    domain, setting = load_domain(card.domain), SETTINGS[card.family]
+    teacher = card.recipe["network"].get("teacher", {}).get("use")
+    models = {g: load_model(card.path(), "generators", settings={setting: g}) for g in strengths}
+    points = {str(g): point(model, domain, images, teacher) for g, model in models.items()}
+    return {"setting": setting, "images": images, "strengths": points}
 
 
-def keep(card: Entry, guidance: float) -> None:
-    """Write a guidance into the header of a model file and into its card."""
-    path = card.path()
+def keep(card: Entry, strength: float) -> None:
+    """Write a strength into the header of a model file and into its card."""
+    path, chosen = card.path(), {SETTINGS[card.family]: strength}
     header, tensors = read_model_file(path)
-    save_model(path, header.model_copy(update={"config": header.config | {"guidance": guidance}}), tensors)
+    save_model(path, header.model_copy(update={"config": header.config | chosen}), tensors)
     facts = tomllib.loads(card.card.read_text())
-    facts["recipe"]["network"]["guidance"] = guidance
+    facts["recipe"]["network"] |= chosen
     facts |= {"sha256": sha256(path), "bytes": path.stat().st_size}
     card.card.write_text(tomli_w.dumps(facts))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("name", help="of a diffusion model in the zoo")
+    parser.add_argument("name", help="of a diffusion model or GAN in the zoo")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--try", dest="strengths", type=float, nargs="+")
     what.add_argument("--keep", type=float)

@@ -103,21 +103,40 @@ def _code(value: object) -> str:
 
 
 def _summary_of_zoo(own: dict[str, Entry]) -> list[tuple[str, ...]]:
-    heading = ("domain", "classifier under test", "its test accuracy", *FAMILIES.values(), "milliseconds per image")
+    viable = "viable origins (published)"
+    heading = (
+        "domain",
+        "classifier under test",
+        "its test accuracy",
+        *FAMILIES.values(),
+        viable,
+        "milliseconds per image",
+    )
     return [heading, *(_row_of_zoo(domain, own) for domain in DOMAINS)]
 
 
 def _row_of_zoo(domain: str, own: dict[str, Entry]) -> tuple[str, ...]:
     tested = own.get(str(load_domain(domain).classifier))
     generators = [own.get(f"{domain}-{family}") for family in FAMILIES]
-    published = [f" ({n} %)" for n in PUBLISHED_ORIGINS.get(domain, ())] or [""] * len(generators)
+    viable = " / ".join(_figure(g, "viable_origins", "{:.1%}") for g in generators)
+    published = " / ".join(f"{share}" for share in PUBLISHED_ORIGINS.get(domain, ()))
     return (
         DOMAINS[domain],
         tested.name if tested else "-",
         _figure(tested, "test_accuracy", "{:.2%}"),
-        *(_figure(g, "viable_origins", "{:.1%}") + old for g, old in zip(generators, published, strict=True)),
+        *(_judged(g) for g in generators),
+        f"{viable} ({published} %)" if published else viable,
         " / ".join(_figure(g, "decode_ms", "{:.1f}") for g in generators),
     )
+
+
+def _judged(card: Entry | None) -> str:
+    """The share of a generator's images that the judge calls valid with their label, and its interval."""
+    if card is None or "judged_valid" not in card.figures:
+        return "-"
+    images = (card.model_extra or {})["measured"]["judged_images"]
+    share = rate(round(card.figures["judged_valid"] * images), images)
+    return f"{share.share:.1%} ({share.low:.1%} to {share.high:.1%})"
 
 
 def _sheets() -> list[Path]:

@@ -22,6 +22,7 @@ Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
 CHUNKS = (16, 32, 64, 128, 256)
+SLACK = 1.1  # what a larger chunk may cost more than the quickest
 GRAIN = 8  # rows: where only multiples of it matter, a chunk is padded to the next one
 
 
@@ -145,7 +146,9 @@ def fastest_chunk(
     seconds: float = 1.0,
     packing: Packing = Packing.FULL,
 ) -> int:
-    """The size at which rounds of so many rows cost least, the padding of their last chunk included.
+    """The largest size at which rounds of so many rows cost about the least, the padding of their last chunk included.
+
+    Larger ones are preferred because a chunk also costs something beside the networks, which is not measured here.
 
     Args:
         run: runs one chunk of a given size.
@@ -171,4 +174,5 @@ def fastest_chunk(
         grain = min(GRAIN, size) if packing is Packing.GRAINS else size
         return sum(math.ceil(rows / grain) * grain / size * quickest[size] for rows in rounds)
 
-    return min(sizes, key=cost)
+    costs = {size: cost(size) for size in sizes}
+    return max(size for size in sizes if costs[size] <= SLACK * min(costs.values()))

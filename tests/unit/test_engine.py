@@ -213,7 +213,7 @@ def test_large_images_go_through_one_at_a_time_and_nothing_is_measured(toy_image
 
 @pytest.mark.parametrize(
     ("search", "chunk", "lanes"),
-    [("descent", 64, 128), ("descent", 8, 32), ("descent", 1, 4), ({"use": "random", "batch": 16}, 64, 32)],
+    [("descent", 64, 256), ("descent", 8, 32), ("descent", 1, 4), ({"use": "random", "batch": 16}, 64, 32)],
 )
 def test_lanes_fill_the_chunks_unless_the_recipe_says_how_many(toy_images, search, chunk, lanes):
     recipe = toy_recipe(toy_images, search=search)

@@ -16,7 +16,7 @@ import torch
 from platformdirs import user_cache_path
 from torch import Tensor
 
-from foible.batching import CHUNKS, GRAIN, Packing, fastest_chunk
+from foible.batching import CHUNKS, GRAIN, SLACK, Packing, fastest_chunk
 from foible.campaign.assemble import Campaign
 from foible.campaign.evaluate import Evaluator
 from foible.campaign.rehearse import candidates_per_round, lanes_of
@@ -96,6 +96,7 @@ def _machine_key(campaign: Campaign) -> str:
         str(campaign.device),
         torch.get_num_threads(),
         torch.__version__,
+        [*CHUNKS, SLACK],
         candidates_per_round(campaign, Arm.SEARCH),
         campaign.recipe.engine.lanes,
         campaign.recipe.engine.chunk,
@@ -111,7 +112,7 @@ def _measured(campaign: Campaign) -> Batches:
     if isinstance(wanted, int):
         return Batches(wanted, packing)
     rows = Rehearsal(campaign, max(CHUNKS))
-    candidates, lanes = candidates_per_round(campaign, Arm.SEARCH), lanes_of(campaign, Arm.SEARCH, max(CHUNKS) // 4)
+    candidates, lanes = candidates_per_round(campaign, Arm.SEARCH), lanes_of(campaign, Arm.SEARCH, max(CHUNKS) // 8)
     rounds = [candidates * max(1, lanes // part) for part in (1, 1, 1, 2, 4, 8, 16, lanes)]
     most = max(CHUNKS[0], *(size for size in CHUNKS if size <= 2 * max(rounds)))
     sizes = [size for size in CHUNKS if size <= most]

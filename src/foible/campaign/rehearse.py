@@ -35,7 +35,7 @@ def candidates_per_round(campaign: Campaign, arm: Arm) -> int:
 
 
 def lanes_of(campaign: Campaign, arm: Arm, chunk: int) -> int:
-    """How many origins are searched side by side: what the recipe says, or enough for two chunks in most rounds.
+    """How many origins are searched side by side: what the recipe says, or enough for four chunks in most rounds.
 
     A search that asks for one candidate at a time wants many beside it. Where images go through the networks one by one,
     more lanes would only make the first finding late.
@@ -45,7 +45,7 @@ def lanes_of(campaign: Campaign, arm: Arm, chunk: int) -> int:
         return wanted
     if chunk == 1:
         return FEW_LANES
-    return max(LANES, 2 * chunk // candidates_per_round(campaign, arm))
+    return max(LANES, 4 * chunk // candidates_per_round(campaign, arm))
 
 
 def _one_lane(campaign: Campaign, arm: Arm) -> Lanes:

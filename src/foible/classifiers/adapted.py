@@ -7,6 +7,7 @@ caller's grad mode is on and the kind of model lets them (`offers`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from typing import Any
 
 import torch
@@ -15,6 +16,7 @@ from torch import Tensor, nn
 from foible.batching import Chunks
 from foible.classifiers.adapting.preprocessing import Preprocessing
 from foible.classifiers.adapting.scores import to_logits
+from foible.classifiers.folding import folded
 from foible.classifiers.network import InspectableNetwork, ModuleNetwork, Network, OutputKind
 from foible.errors import ModelError
 from foible.registry import build
@@ -64,6 +66,13 @@ class AdaptedClassifier:
         rest = {k: v for k, v in config.items() if k not in {"network", "network_config", "mean", "std"}}
         normal = Preprocessing(mean=tuple(config.get("mean", (0.0,))), std=tuple(config.get("std", (1.0,))))
         return cls(name, module, preprocessing=normal, **rest)
+
+    def folded(self) -> AdaptedClassifier:
+        """The same classifier, quicker: its batch norms are part of its convolutions."""
+        same = copy(self)
+        if isinstance(self.network, ModuleNetwork):
+            same.network = ModuleNetwork(folded(self.network.module))
+        return same
 
     def __call__(self, images: Images) -> Tensor:
         """Logits (N, classes) for images in [0, 1]."""

@@ -13,7 +13,7 @@ from foible.domains import Domain
 from foible.errors import DataError
 from foible.files import disk_errors, replacing
 from foible.judging.labels import read_labels
-from foible.judging.sources import Submitted, in_batches, submitted
+from foible.judging.sources import Submitted, ahead, in_batches, submitted
 from foible.store.cells import cell
 from foible.validators.judge import Judge
 
@@ -54,7 +54,7 @@ def judge_files(
     """
     given = read_labels(labels, domain) if labels is not None else {}
     judge, used = Judge(domain, calibration), set[str]()
-    for batch in in_batches(submitted(path, domain, damaged), BATCH):
+    for batch in ahead(in_batches(submitted(path, domain, damaged), BATCH)):
         keys = [_key(name, given) for name in batch.names]
         used.update(k for k in keys if k is not None)
         expected = [given[k] if k is not None else e for k, e in zip(keys, batch.expected, strict=True)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,6 +70,15 @@ def in_batches(parts: Iterable[Submitted], size: int) -> Iterator[Submitted]:
             waiting, count = [_cut(whole, full, count)], count - full
     if count:
         yield _joined(waiting)
+
+
+def ahead(batches: Iterator[Submitted]) -> Iterator[Submitted]:
+    """The same batches, each read while the one before is used."""
+    with ThreadPoolExecutor(1) as reader:
+        coming = reader.submit(next, batches, None)
+        while (batch := coming.result()) is not None:
+            coming = reader.submit(next, batches, None)
+            yield batch
 
 
 def _joined(parts: list[Submitted]) -> Submitted:

@@ -110,13 +110,13 @@ class Witnesses:
 
     def raw(self, images: Images, looks: Mapping[str, Tensor] | None = None) -> Evidence:
         """The table before it is set against good images; a line does not depend on its neighbours."""
-        looks = self.looks(images) if looks is None else looks
-        rows = (images, *(looks[key] for key in self.readers))
+        rows = (images, *(() if looks is None else (looks[key] for key in self.readers)))
         return Evidence.joined(side_by_side(self._of_few, list(zip(*(r.split(CHUNK) for r in rows), strict=True))))
 
     @torch.inference_mode()
     def _of_few(self, rows: tuple[Tensor, ...]) -> Evidence:
-        return Evidence(*(t.clone() for t in Chunks(CHUNK)(self._told, *rows)))
+        looks = rows[1:] or tuple(self.looks(rows[0]).values())
+        return Evidence(*(t.clone() for t in Chunks(CHUNK)(self._told, rows[0], *looks)))
 
     def _told(self, images: Images, *looks: Tensor) -> tuple[Tensor, ...]:
         logits, features = self.panel.passes(images)

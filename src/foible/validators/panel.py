@@ -41,7 +41,7 @@ class Panel:
     """
 
     def __init__(self, classifiers: Sequence[AdaptedClassifier], temperatures: Tensor | None = None) -> None:
-        self.members = [LastFeatures(c) for c in classifiers]
+        self.members = [LastFeatures(c.folded()) for c in classifiers]
         self.temperatures = torch.ones(len(self.members)) if temperatures is None else temperatures
         self.chunks = Chunks(CHUNK)
 

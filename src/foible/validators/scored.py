@@ -15,9 +15,7 @@ from foible.records import Verdict
 from foible.types import Images
 
 About = Literal["image", "label"]
-CHUNK = (
-    4  # images at a time, padded, so that each is scored in company of one size; few: a search asks about single ones
-)
+CHUNK = 16  # images at a time, padded, so that each is scored in company of one size
 
 
 class Scored(ABC):

@@ -11,7 +11,7 @@ from foible.images import png_bytes
 from foible.judging.arrays import as_images
 from foible.judging.files import FileVerdict, write_verdicts
 from foible.judging.labels import read_labels
-from foible.judging.sources import Submitted, in_batches, submitted
+from foible.judging.sources import Submitted, ahead, in_batches, submitted
 
 MNIST, CIFAR = load_domain("mnist"), load_domain("cifar10")
 
@@ -160,7 +160,7 @@ def test_files_and_arrays_come_in_batches_of_one_size(lengths):
     for length in lengths:
         mine = [next(numbers) for _ in range(length)]
         parts.append(Submitted(tuple(map(str, mine)), torch.tensor(mine).float().view(-1, 1, 1, 1), tuple(mine)))
-    batches = list(in_batches(parts, 3))
+    batches = list(ahead(in_batches(parts, 3)))
     assert [len(b.names) for b in batches] == [3, 3, 1]
     assert [label for b in batches for label in b.expected] == list(range(7))
     assert [name for b in batches for name in b.names] == [str(int(v)) for b in batches for v in b.images]

