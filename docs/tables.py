@@ -22,7 +22,7 @@ from foible.parameters import components, model_parameters
 from foible.registry import BUILT_IN
 from foible.zoo import Entry, cards
 from foible.zoo.catalogue import WEIGHTS
-from foible.zoo.table import duration, generator_rows, generator_table, markdown, zoo_rows
+from foible.zoo.table import duration, generator_rows, generator_table, interval, markdown, zoo_rows
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results.json"
@@ -117,26 +117,17 @@ def _summary_of_zoo(own: dict[str, Entry]) -> list[tuple[str, ...]]:
 
 def _row_of_zoo(domain: str, own: dict[str, Entry]) -> tuple[str, ...]:
     tested = own.get(str(load_domain(domain).classifier))
-    generators = [own.get(f"{domain}-{family}") for family in FAMILIES]
+    generators, rows = [own.get(f"{domain}-{family}") for family in FAMILIES], {r.name: r for r in generator_rows()}
     viable = " / ".join(_figure(g, "viable_origins", "{:.1%}") for g in generators)
     published = " / ".join(f"{share}" for share in PUBLISHED_ORIGINS.get(domain, ()))
     return (
         DOMAINS[domain],
         tested.name if tested else "-",
         _figure(tested, "test_accuracy", "{:.2%}"),
-        *(_judged(g) for g in generators),
+        *(interval(rows[g.name].judged_valid, rows[g.name].judged_images) if g else "-" for g in generators),
         f"{viable} ({published} %)" if published else viable,
         " / ".join(_figure(g, "decode_ms", "{:.1f}") for g in generators),
     )
-
-
-def _judged(card: Entry | None) -> str:
-    """The share of a generator's images that the judge calls valid with their label, and its interval."""
-    if card is None or "judged_valid" not in card.figures:
-        return "-"
-    images = (card.model_extra or {})["measured"]["judged_images"]
-    share = rate(round(card.figures["judged_valid"] * images), images)
-    return f"{share.share:.1%} ({share.low:.1%} to {share.high:.1%})"
 
 
 def _sheets() -> list[Path]:

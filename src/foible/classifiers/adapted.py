@@ -71,7 +71,7 @@ class AdaptedClassifier:
         """The same classifier, quicker: its batch norms are part of its convolutions."""
         same = copy(self)
         if isinstance(self.network, ModuleNetwork):
-            same.network = ModuleNetwork(folded(self.network.module))
+            same.network = ModuleNetwork(folded(self.network.module), self.network.facts)
         return same
 
     def __call__(self, images: Images) -> Tensor:

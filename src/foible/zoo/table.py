@@ -93,7 +93,7 @@ def generator_table(rows: list[GeneratorRow]) -> list[tuple[str, ...]]:
             duration(r.training_seconds),
             _shown(r.decode_ms, "{:.2f} ms"),
             _shown(r.viable_origins, "{:.1%}"),
-            _interval(r.judged_valid, r.judged_images),
+            interval(r.judged_valid, r.judged_images),
         )
         for r in rows
     ]
@@ -150,7 +150,7 @@ def _wanted(t: Trainable, references: set[str]) -> ZooRow:
     return ZooRow(t.name, t.domain, t.family, _purpose(t, references), False, None, None, "", "")
 
 
-def _interval(share: float | None, total: int | None) -> str:
+def interval(share: float | None, total: int | None) -> str:
     """A share with its interval, in per cent."""
     if share is None or total is None:
         return _shown(share, "{:.1%}")

@@ -138,12 +138,14 @@ def test_one_cycle_bears_trainings_of_a_few_steps(total):
     assert all(0 <= one_cycle(step, total) <= 1 for step in range(total + 2))
 
 
-@pytest.mark.parametrize("family", ["gan", "diffusion"])
-def test_the_training_of_a_generator_goes_on_from_a_model_file(family, bars, bar_images, tmp_path):
+@pytest.mark.parametrize(
+    ("family", "other"), [("vae", {"latent": 3}), ("gan", {"widths": [16, 8]}), ("diffusion", {"widths": [16, 8]})]
+)
+def test_the_training_of_a_generator_goes_on_from_a_model_file(family, other, bars, bar_images, tmp_path):
     first, path = learner(family, bars), tmp_path / "first.safetensors"
     save_model(path, first.header(), first.tensors(bar_images), torch.float32)
     begin = {"domain": bars, "start": str(path)}
     begun = build("learners", family, begin | FAMILIES[family])
     assert torch.equal(weights(begun), weights(first))
     with pytest.raises(RecipeError, match="are of another network"):
-        build("learners", family, begin | FAMILIES[family] | {"widths": [16, 8]})
+        build("learners", family, begin | FAMILIES[family] | other)
