@@ -2,8 +2,8 @@
 
 Counted, not timed: a busy machine does not change them. Beside descent on the same origins: `transfer` (the same classifier as
 a black box), descent with the judge's word in the score, several wrong classes per origin, the ordinary attack on
-pixels, `genetic` (the published step rule) and random search. The settings of `descent` were chosen on seeds 0 and 1; the seed here
-is another. Rows are added to what is there already, so that it can be done in pieces:
+pixels, `genetic` (the published step rule) and random search. The settings of `descent` and `transfer` were chosen on origins of
+other seeds (0 to 5, 10 to 12) than the one here. Rows are added to what is there already, so that it can be done in pieces:
 
     python benchmarks/gradient_searches.py --generators mnist-vae --searches "descent" "descent, steady"
     python benchmarks/gradient_searches.py --generators cifar10-vae --searches genetic random --attempts 30
@@ -105,7 +105,7 @@ def known(name: str) -> dict[str, Any]:
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--attempts", type=int, default=100)
-    arguments.add_argument("--seed", type=int, default=2)
+    arguments.add_argument("--seed", type=int, default=6)
     arguments.add_argument("--generators", nargs="*", default=GENERATORS)
     arguments.add_argument("--searches", nargs="*", default=list(USUAL), choices=list(SEARCHES))
     arguments.add_argument("--no-judge", dest="judge", action="store_false", help="count confirmed failures only")

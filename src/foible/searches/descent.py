@@ -1,6 +1,7 @@
 """Descent: follow the gradient of the margin until the classifier fails, then come back towards the origin.
 
-Moosavi-Dezfooli, Fawzi, Frossard, "DeepFool" (CVPR 2016), carried from pixels into the latent space of a generator.
+Moosavi-Dezfooli, Fawzi, Frossard, "DeepFool" (CVPR 2016), carried from pixels into the latent space of a generator, with the
+momentum of Dong et al., "Boosting Adversarial Attacks with Momentum" (CVPR 2018).
 
 | symbol     | name                                                            |
 | ---------- | --------------------------------------------------------------- |
@@ -8,10 +9,12 @@ Moosavi-Dezfooli, Fawzi, Frossard, "DeepFool" (CVPR 2016), carried from pixels i
 | m(z), g    | feedback.scores[:, 0], feedback.gradients[:, 0]                 |
 | s          | lanes.space.step: how much each coordinate varies by itself     |
 | r          | state["reach"]: how far one step may go, in units of s          |
+| h          | state["heading"]: the way it went last, in units of s           |
 
 1. GUIDE, DOWN. Linearise: in coordinates measured in s the margin falls by |s g| per unit, so (m + keep) / |s g| units reach
-   a failure. Go there and a bit further, but never farther than r. Where the margin rose instead of falling, r is halved.
-   A steady search looks at the image alone until a failure is one step away (GUIDE), and through variations from there on.
+   a failure. Go there and a bit further, but never farther than r. Where the margin rose instead of falling, r is halved;
+   where it falls, r recovers. Half of h is kept in each step: straight down a narrow valley leads from wall to wall.
+   A steady search looks at the image alone until a failure is half a reach away (GUIDE), and through variations from there on.
 2. BACK. When a candidate fails by `keep`, bisect on the straight line between z0 and it: `shrinks` halvings, each one
    look, keep the nearest point that still fails by `keep`. Where the validators' word is in the score (`steers`), a failure
    that they refuse is a failure too far away.
@@ -112,6 +115,7 @@ class Descent:
             "end": lanes.origins.clone(),
             "margin": torch.full((count,), torch.inf),
             "reach": torch.full((count,), self.reach),
+            "heading": torch.zeros_like(lanes.origins),
             "step": torch.zeros(count, dtype=torch.long),
             "low": torch.zeros(count),
             "high": torch.ones(count),
@@ -131,7 +135,7 @@ class Descent:
         margins, phase = feedback.scores[:, 0], state["phase"]
         enough = (margins <= -self.keep) & (phase != GUIDE)
         fails, counts = (feedback.failed | feedback.refused) & enough, feedback.failed & enough
-        down = downhill(state, lanes, margins, feedback.gradients[:, 0], self.keep, self.overshoot)
+        down = downhill(state, lanes, margins, feedback.gradients[:, 0], self.keep, self.overshoot, longest=self.reach)
         turn, was_back = (phase == DOWN) & fails, phase == BACK
         back = was_back | turn
         place = torch.where(was_back, (state["low"] + state["high"]) / 2, 1.0)
@@ -144,6 +148,7 @@ class Descent:
             "end": end,
             "margin": torch.where(near, torch.inf, margins),
             "reach": torch.where(was_back, state["reach"], down["reach"]),
+            "heading": down["heading"],
             "step": step,
             "low": low,
             "high": high,

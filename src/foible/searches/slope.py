@@ -11,31 +11,66 @@ from foible.protocols import Lanes
 from foible.types import LatentSpace, State
 
 FIRST, SHORTEST = 0.35, 0.02  # of the length of a typical latent: the longest first step, and the shortest of all
+INERTIA, GROWTH = (
+    0.5,
+    1.2,
+)  # how much of the last heading a step keeps; how much longer steps may get where the margin falls
+NEAR = 0.5  # of the reach: a failure that seems so close is looked for with care
+TINY = 1e-12  # a slope that is no slope
+LEVEL = 0.1  # of the steepness: a heading along which the margin falls less is taken to be as steep as this
 
 
 def downhill(
-    state: State, lanes: Lanes, margins: Tensor, slopes: Tensor, keep: float | Tensor, overshoot: float
+    state: State,
+    lanes: Lanes,
+    margins: Tensor,
+    slopes: Tensor,
+    keep: float | Tensor,
+    overshoot: float,
+    longest: float | None = None,
 ) -> State:
     """One bounded step towards where the margin would be -keep if it were linear; whether that is `near`, or it is `stuck`.
 
+    Steps straight down a narrow valley go from wall to wall, and their reach is halved until they crawl. With `longest` a step
+    keeps a part of its last heading, and the reach recovers where the margin falls.
+
     Args:
-        state: with "latents" (L, *latent), the last "margin" (L,) and how far a step may "reach" (L,).
+        state: with "latents" (L, *latent), the last "margin" (L,) and how far a step may "reach" (L,); where steps have
+            inertia, also the last "heading" (L, *latent), of length 1, or 0 at the start.
         lanes: the searches under way.
         margins: at these latents (L,).
         slopes: their gradients (L, *latent).
         keep: margin by which a failure must fail, one for all or (L,).
         overshoot: how much further to go.
+        longest: how far the reach may recover; left out: it does not, and steps have no inertia.
     """
     scale, length = natural_scale(lanes.space), natural_length(lanes.space)
     slopes = slopes * scale
-    steepness = torch.linalg.vector_norm(slopes.flatten(1), dim=1)
+    steepness = _lengths(slopes)
     reach = torch.where(margins > state["margin"], state["reach"] / 2, state["reach"])
-    guess = (margins + keep).clamp_min(0) * (1 + overshoot) / steepness.clamp_min(1e-12)
+    heading, fall = slopes / wide(steepness, slopes), steepness
+    if longest is not None:
+        heading = heading + INERTIA * state["heading"]
+        heading = heading / wide(_lengths(heading), heading)
+        fall = torch.maximum((slopes * heading).flatten(1).sum(1), LEVEL * steepness)
+        reach = torch.where(margins < state["margin"], (reach * GROWTH).clamp_max(longest), reach)
+    guess = (margins + keep).clamp_min(0) * (1 + overshoot) / fall
     size = torch.minimum(guess.clamp_min(SHORTEST * length), reach * length)
-    move = -wide(size / steepness.clamp_min(1e-12), slopes) * slopes * scale
-    latents = lanes.space.clamp(state["latents"] + move)
-    stuck = (steepness == 0) | (reach < SHORTEST / 4)
-    return {"latents": latents, "reach": reach, "near": guess <= reach * length, "stuck": stuck}
+    latents = lanes.space.clamp(state["latents"] - wide(size, heading) * heading * scale)
+    stuck = (steepness <= TINY) | (reach < SHORTEST / 4)
+    return {
+        "latents": latents,
+        "reach": reach,
+        "heading": heading,
+        "near": guess <= NEAR * reach * length,
+        "stuck": stuck,
+    }
+
+
+def _lengths(vectors: Tensor) -> Tensor:
+    """Of one vector per lane (L,), never zero, so that they can be divided by."""
+    lengths: Tensor = torch.linalg.vector_norm(vectors.flatten(1), dim=1)
+    return lengths.clamp_min(TINY)
 
 
 def halved(low: Tensor, high: Tensor, which: Tensor, fails: Tensor) -> tuple[Tensor, Tensor]:

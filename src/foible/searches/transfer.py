@@ -84,6 +84,7 @@ class Transfer:
             "end": lanes.origins.clone(),
             "margin": torch.full((count,), torch.inf),
             "reach": torch.full((count,), FIRST),
+            "heading": torch.zeros_like(lanes.origins),
             "depth": torch.full((count,), self.keep),
             "phase": whole.clone(),
             "step": whole.clone(),
@@ -140,7 +141,7 @@ class Transfer:
         fails = failed & (scores[:, 0] <= -self.keep)
         guiding, checking, back = phase == GUIDE, phase == CHECK, phase == BACK
         deep = guiding & ((guide <= -state["depth"]) | (state["step"] >= STRIDE))
-        down = downhill(state, lanes, guide, slopes, state["depth"], self.overshoot)
+        down = downhill(state, lanes, guide, slopes, state["depth"], self.overshoot, longest=FIRST)
         moving = guiding & ~deep
         lost = moving & down["stuck"]
         turn, vain = checking & fails, checking & ~fails
@@ -157,6 +158,7 @@ class Transfer:
             "end": end,
             "margin": torch.where(guiding, guide, state["margin"]),
             "reach": torch.where(moving, down["reach"], torch.where(vain, FIRST, state["reach"])),
+            "heading": where(moving, down["heading"], state["heading"]),
             "depth": torch.where(vain, state["depth"] * 2, state["depth"]),
             "phase": following,
             "step": step,
