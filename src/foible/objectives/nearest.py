@@ -70,10 +70,14 @@ class Nearest:
 
     def note(self, evaluation: Evaluation) -> State:
         """The wrong classes that the tested classifier finds likeliest, (N, LIKELIEST); -1 where there are no more."""
-        logits = evaluation.outputs[TESTED].detach().scatter(1, evaluation.labels[:, None], -torch.inf)
-        count = min(LIKELIEST, logits.shape[1] - 1)
-        padded = torch.nn.functional.pad(logits.topk(count).indices, (0, LIKELIEST - count), value=-1)
-        return {"likeliest": padded}
+        return {"likeliest": likeliest(evaluation.outputs[TESTED], evaluation.labels)}
+
+
+def likeliest(logits: Tensor, labels: Tensor) -> Tensor:
+    """The wrong classes with the highest logits (N, classes), best first, (N, LIKELIEST); -1 where there are no more."""
+    wrong = logits.detach().scatter(1, labels[:, None], -torch.inf)
+    count = min(LIKELIEST, wrong.shape[1] - 1)
+    return torch.nn.functional.pad(wrong.topk(count).indices, (0, LIKELIEST - count), value=-1)
 
 
 def through_variations(role: Role, count: int) -> Role:

@@ -14,9 +14,9 @@ import torch
 from torch import Tensor
 
 from foible.errors import RecipeError
-from foible.objectives.nearest import Nearest, mean_margin, steady_margin, through_variations
+from foible.objectives.nearest import Nearest, likeliest, mean_margin, steady_margin, through_variations
 from foible.protocols import Classifier, Role
-from foible.types import TESTED, Capability, Evaluation, Images
+from foible.types import TESTED, Capability, Evaluation, Images, State
 
 GUIDE = "surrogates"
 
@@ -70,6 +70,11 @@ class StandIn:
             return torch.stack([unknown, unknown, guide], 1)
         margins, distance = steady_margin(evaluation, self.variations, self.keep)
         return torch.stack([margins.detach(), distance, guide], 1)
+
+    def note(self, evaluation: Evaluation) -> State:
+        """The wrong classes that the tested classifier finds likeliest, (N, LIKELIEST); the surrogates where it was not asked."""
+        said = evaluation.outputs.get(TESTED, evaluation.outputs[GUIDE].mean(1))
+        return {"likeliest": likeliest(said, evaluation.labels)}
 
 
 class Together:

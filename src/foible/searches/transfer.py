@@ -4,7 +4,9 @@ The surrogates are other classifiers of the same classes that run here. Asking t
 answers are counted. Each search is in one of four phases:
 
 1. GUIDE: go down the mean margin of the surrogates, until they fail by `depth`.
-2. CHECK: ask the tested classifier. Does it fail too? If not, go twice as deep with the surrogates.
+2. CHECK: ask the tested classifier. Does it fail too? If not, go twice as deep with the surrogates, all of them towards the class
+   that it found likeliest after its own: each by itself, they may pull apart. After half of the `checks`, begin again at the
+   origin.
 3. BACK: bisect between the origin and the failure, each look one query.
 4. BREED: where the surrogates lead nowhere (`checks` queries in vain), the genetic search takes over.
 
@@ -38,7 +40,7 @@ class Transfer:
     Args:
         steady: look for failures that harmless variations (a shift by a pixel, a slight blur) do not undo.
         variations: how many variations a steady search looks through.
-        checks: queries in vain after which the genetic search takes over.
+        checks: queries in vain after which the genetic search takes over; after half of them it begins again at the origin.
         shrinks: halvings of the way back to the origin.
         keep: margin, in logits, by which a failure must fail.
         overshoot: how much further than the linear guess a step goes.
@@ -47,7 +49,7 @@ class Transfer:
 
     steady: bool = True
     variations: int = 2
-    checks: int = 8
+    checks: int = 16
     shrinks: int = 4
     keep: float = 0.5
     overshoot: float = 0.1
@@ -86,6 +88,7 @@ class Transfer:
             "reach": torch.full((count,), FIRST),
             "heading": torch.zeros_like(lanes.origins),
             "depth": torch.full((count,), self.keep),
+            "aim": lanes.targets.clone(),
             "phase": whole.clone(),
             "step": whole.clone(),
             "checks": whole.clone(),
@@ -98,7 +101,8 @@ class Transfer:
         """One candidate per lane, or a whole brood where the genetic search is at work."""
         single = (state["phase"] != BREED).nonzero()[:, 0]
         wants = torch.where(state["phase"][single] == GUIDE, int(Want.GUIDE), int(Want.SCORES))
-        one = Proposal(state["latents"][single], single, wants=wants)
+        aims = torch.where(wants == int(Want.GUIDE), state["aim"][single], lanes.targets[single])
+        one = Proposal(state["latents"][single], single, wants=wants, targets=aims)
         rows = (state["phase"] == BREED).nonzero()[:, 0]
         if len(rows) == 0:
             return one
@@ -107,6 +111,7 @@ class Transfer:
             torch.cat([one.latents, brood.latents]),
             torch.cat([one.lanes, rows[brood.lanes]]),
             wants=torch.cat([one.wants, brood.wants]),
+            targets=torch.cat([aims, lanes.targets[rows[brood.lanes]]]),
         )
 
     def tell(self, state: State, lanes: Lanes, proposal: Proposal, feedback: Feedback) -> State:
@@ -137,6 +142,9 @@ class Transfer:
         wrong = feedback.failed | feedback.refused  # what the validators refuse is a failure too far away
         failed = torch.zeros(count, dtype=torch.bool).index_copy(0, rows, wrong[single])
         slopes = torch.zeros_like(state["latents"]).index_copy(0, rows, feedback.gradients[single, 2])
+        rival = torch.full((count,), -1)  # the wrong class that whoever was asked finds likeliest
+        if "likeliest" in feedback.notes:
+            rival = rival.index_copy(0, rows, feedback.notes["likeliest"][single, 0])
         phase, guide = state["phase"], scores[:, 2].nan_to_num(nan=torch.inf)
         fails = failed & (scores[:, 0] <= -self.keep)
         guiding, checking, back = phase == GUIDE, phase == CHECK, phase == BACK
@@ -153,13 +161,16 @@ class Transfer:
         following = torch.where(deep, CHECK, torch.where(turn, BACK, torch.where(vain, GUIDE, phase)))
         following = torch.where(lost | (vain & (checks >= self.checks)), BREED, following)
         latents = where(moving & ~lost, down["latents"], state["latents"])
+        aiming = vain & (lanes.targets < 0) & (rival >= 0)
+        again = vain & (checks == self.checks // 2)
         return state | {
-            "latents": where(turn | back, towards, latents),
+            "aim": torch.where(aiming, rival, state["aim"]),
+            "latents": where(turn | back, towards, where(again, lanes.origins, latents)),
             "end": end,
-            "margin": torch.where(guiding, guide, state["margin"]),
+            "margin": torch.where(vain, torch.inf, torch.where(guiding, guide, state["margin"])),
             "reach": torch.where(moving, down["reach"], torch.where(vain, FIRST, state["reach"])),
-            "heading": where(moving, down["heading"], state["heading"]),
-            "depth": torch.where(vain, state["depth"] * 2, state["depth"]),
+            "heading": where(again, torch.zeros_like(latents), where(moving, down["heading"], state["heading"])),
+            "depth": torch.where(again, self.keep, torch.where(vain, state["depth"] * 2, state["depth"])),
             "phase": following,
             "step": step,
             "checks": checks,
