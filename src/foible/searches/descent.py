@@ -15,9 +15,10 @@ momentum of Dong et al., "Boosting Adversarial Attacks with Momentum" (CVPR 2018
    a failure. Go there and a bit further, but never farther than r. Where the margin rose instead of falling, r is halved;
    where it falls, r recovers. Half of h is kept in each step: straight down a narrow valley leads from wall to wall.
    A steady search looks at the image alone until a failure is half a reach away (GUIDE), and through variations from there on.
-2. BACK. When a candidate fails by `keep`, bisect on the straight line between z0 and it: `shrinks` halvings, each one
-   look, keep the nearest point that still fails by `keep`. Where the validators' word is in the score (`steers`), a failure
-   that they refuse is a failure too far away.
+2. BACK. When a candidate fails by `keep`, bisect on the straight line between z0 and it: `shrinks` cuts, each one look, keep
+   the nearest point that still fails by `keep`. The failure is rarely far beyond its border, so a cut is not the middle: it is
+   drawn towards the place where the margin would be -keep if it were linear between the two ends (`slope.cut`). Where the
+   validators' word is in the score (`steers`), a failure that they refuse is a failure too far away.
 3. Done. The best failure is the nearest one (objective `nearest`). Where several wrong classes are wanted, or the
    validators have refused all that was found, begin again from z0 and aim at the next of the classes that were likeliest
    there; each class's nearest failure is then presented (SHOW).
@@ -38,7 +39,7 @@ from torch import Tensor
 from foible.errors import RecipeError
 from foible.objectives.nearest import LIKELIEST
 from foible.protocols import Lanes
-from foible.searches.slope import FIRST, downhill, halved, where, wide
+from foible.searches.slope import FIRST, cut, downhill, where, wide
 from foible.types import Feedback, Proposal, State, Want
 
 GUIDE, DOWN, BACK, SHOW = range(4)
@@ -54,7 +55,7 @@ class Descent:
         steady: look for failures that harmless variations (a shift by a pixel, a slight blur) do not undo.
         variations: how many variations a steady search looks at beside the image itself.
         steps: gradient steps before it gives up.
-        shrinks: halvings of the way back to the origin.
+        shrinks: cuts of the way back to the origin.
         keep: margin, in logits, by which a failure must fail.
         overshoot: how much further than the linear guess a step goes.
         reach: the longest step, as a share of the length of a typical latent: shorter ones come nearer and cost more.
@@ -65,7 +66,7 @@ class Descent:
     steady: bool = True
     variations: int = 2
     steps: int = 40
-    shrinks: int = 6
+    shrinks: int = 4
     keep: float = 0.75
     overshoot: float = 0.3
     reach: float = FIRST
@@ -119,6 +120,9 @@ class Descent:
             "step": torch.zeros(count, dtype=torch.long),
             "low": torch.zeros(count),
             "high": torch.ones(count),
+            "place": torch.ones(count),  # between 0, the origin, and 1, the end of the way down
+            "above": torch.full((count,), torch.inf),  # margins at low and high
+            "below": torch.full((count,), -torch.inf),
             "good": torch.full((count,), torch.inf),  # the nearest place on the way back where a failure counts
             "phase": torch.full((count,), GUIDE if self.steady else DOWN),
         }
@@ -130,7 +134,7 @@ class Descent:
         return Proposal(state["latents"], rows, wants=ASKED[phase], targets=state["aim"], shown=shown)
 
     def tell(self, state: State, lanes: Lanes, proposal: Proposal, feedback: Feedback) -> State:  # noqa: ARG002
-        """A step down, a halving of the way back, or on to the next class."""
+        """A step down, a cut of the way back, or on to the next class."""
         assert feedback.gradients is not None
         margins, phase = feedback.scores[:, 0], state["phase"]
         enough = (margins <= -self.keep) & (phase != GUIDE)
@@ -138,13 +142,18 @@ class Descent:
         down = downhill(state, lanes, margins, feedback.gradients[:, 0], self.keep, self.overshoot, longest=self.reach)
         turn, was_back = (phase == DOWN) & fails, phase == BACK
         back = was_back | turn
-        place = torch.where(was_back, (state["low"] + state["high"]) / 2, 1.0)
-        low, high = halved(state["low"], state["high"], was_back, fails)
+        place, too_near = state["place"], was_back & ~fails
+        low = torch.where(too_near, place, state["low"])
+        high = torch.where(was_back & fails, place, state["high"])
+        at_origin = (phase <= DOWN) & (state["step"] == 0)
+        above = torch.where(at_origin | too_near, margins, state["above"])
+        below = torch.where(back & fails, margins, state["below"])
+        look = torch.where(back, cut(low, high, above, below, self.keep), 1.0)
         end = where(turn, state["latents"], state["end"])
         step = torch.where(turn, 0, state["step"] + 1)
         near = (phase == GUIDE) & down["near"]
         after = state | {
-            "latents": where(back, torch.lerp(lanes.origins, end, wide((low + high) / 2, end)), down["latents"]),
+            "latents": where(back, torch.lerp(lanes.origins, end, wide(look, end)), down["latents"]),
             "end": end,
             "margin": torch.where(near, torch.inf, margins),
             "reach": torch.where(was_back, state["reach"], down["reach"]),
@@ -152,6 +161,9 @@ class Descent:
             "step": step,
             "low": low,
             "high": high,
+            "place": look,
+            "above": above,
+            "below": below,
             "good": torch.where(back & counts, place, state["good"]),
             "phase": torch.where(back, BACK, torch.where(near, DOWN, phase)),
             "likeliest": _remembered(state, feedback, fails),

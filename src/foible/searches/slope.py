@@ -1,4 +1,4 @@
-"""Steps along a slope in a latent space's own units, and halvings of the way back: what searches by gradients share."""
+"""Steps along a slope in a latent space's own units, and cuts of the way back: what searches by gradients share."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from foible.protocols import Lanes
 from foible.types import LatentSpace, State
 
 FIRST, SHORTEST = 0.35, 0.02  # of the length of a typical latent: the longest first step, and the shortest of all
-INERTIA, GROWTH = (
-    0.5,
-    1.2,
-)  # how much of the last heading a step keeps; how much longer steps may get where the margin falls
+INERTIA = 0.5  # how much of the last heading a step keeps
+GROWTH = 1.2  # how much longer steps may get where the margin falls
 NEAR = 0.5  # of the reach: a failure that seems so close is looked for with care
 TINY = 1e-12  # a slope that is no slope
+EDGE = 0.1  # of what is left of the way back: no cut is nearer to one of its ends
+DOUBT = 0.4  # how far a cut is drawn from the straight line's place to the middle
 LEVEL = 0.1  # of the steepness: a heading along which the margin falls less is taken to be as steep as this
 
 
@@ -77,6 +77,22 @@ def halved(low: Tensor, high: Tensor, which: Tensor, fails: Tensor) -> tuple[Ten
     """The part of the way back in which the last failure lies, after the middle was looked at."""
     middle = (low + high) / 2
     return torch.where(which & ~fails, middle, low), torch.where(which & fails, middle, high)
+
+
+def cut(low: Tensor, high: Tensor, above: Tensor, below: Tensor, keep: float) -> Tensor:
+    """Where to look next between two places (L,): near where the margin would be -keep on a straight line from one to the other.
+
+    Args:
+        low: where it does not fail by `keep`, and
+        high: where it does, each (L,).
+        above: the margin at low, and
+        below: at high. Where they are not on either side of -keep, as with a failure that validators refuse, the middle is looked at.
+        keep: margin by which a failure must fail.
+    """
+    share = ((above + keep) / (above - below).clamp_min(TINY)).clamp(EDGE, 1 - EDGE)
+    share = torch.lerp(share, torch.full_like(share, 0.5), DOUBT)
+    known = above.isfinite() & below.isfinite() & (above > -keep) & (below <= -keep)
+    return low + torch.where(known, share, 0.5) * (high - low)
 
 
 def natural_scale(space: LatentSpace) -> Tensor:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from foible.protocols import Lanes
-from foible.searches.slope import FIRST, GROWTH, downhill, natural_length
+from foible.searches.slope import FIRST, GROWTH, cut, downhill, natural_length
 from foible.seeding import Streams
 from foible.types import LatentSpace, Starts
 
@@ -85,3 +85,36 @@ def test_where_there_is_no_slope_it_is_stuck_and_stays():
     down = downhill(standing(start), plane_of(start), torch.tensor([1.0]), FLAT, 0.0, 0.0, longest=FIRST)
     assert bool(down["stuck"]) and torch.equal(down["latents"], start)
     assert natural_length(plane_of(start).space) == math.sqrt(2)
+
+
+def test_the_way_back_is_cut_between_its_middle_and_where_a_straight_line_would_fail_by_enough():
+    low, high = torch.tensor([0.0, 0.5, 0.0, 0.0]), torch.ones(4)
+    above, below = torch.tensor([3.0, 3.0, 9.0, torch.inf]), torch.tensor([-2.0, -2.0, -1.0, -2.0])
+    looks = cut(low, high, above, below, keep=1.0)
+    # by pencil: -1 lies at .8 of the line from 3 to -2, drawn by .4 to the middle: .68; at the very end: .9, drawn to .74
+    assert looks.tolist() == pytest.approx([0.68, 0.5 + 0.5 * 0.68, 0.74, 0.5])
+
+
+def test_where_the_margins_at_both_ends_do_not_tell_the_middle_is_looked_at():
+    one = torch.ones(1)
+    assert float(cut(0 * one, one, -2 * one, -3 * one, keep=1.0)) == 0.5, (
+        "a failure that the validators refused at the low end"
+    )
+    assert float(cut(0 * one, one, 3 * one, -0.5 * one, keep=1.0)) == 0.5
+
+
+def test_cuts_close_in_on_the_border_of_a_bent_margin_faster_than_halvings():
+    def margin(place):
+        return 4.0 - 5.0 * place**3
+
+    keep, widths = 0.2, {}
+    border = (4.2 / 5) ** (1 / 3)
+    for name in ("cut", "halved"):
+        low, high = torch.zeros(1), torch.ones(1)
+        for _ in range(4):
+            look = cut(low, high, margin(low), margin(high), keep) if name == "cut" else (low + high) / 2
+            fails = margin(look) <= -keep
+            low, high = torch.where(fails, low, look), torch.where(fails, look, high)
+        assert float(low) < border <= float(high)
+        widths[name] = float(high) - border
+    assert widths["cut"] < widths["halved"]
