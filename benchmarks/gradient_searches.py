@@ -3,7 +3,7 @@
 Counted, not timed: a busy machine does not change them. Beside descent on the same origins: `transfer` (the same classifier as
 a black box), descent with the judge's word in the score, several wrong classes per origin, the ordinary attack on
 pixels, `genetic` (the published step rule) and random search. The settings of `descent` and `transfer` were chosen on origins of
-other seeds (0 to 5, 10 to 12) than the one here. Rows are added to what is there already, so that it can be done in pieces:
+other seeds (0 to 5, 10 to 12; `transfer` also 20 to 22 and 25) than those kept (6; without the judge 7). Rows are added to what is there already, so that it can be done in pieces:
 
     python benchmarks/gradient_searches.py --generators mnist-vae --searches "descent" "descent, steady"
     python benchmarks/gradient_searches.py --generators cifar10-vae --searches genetic random --attempts 30
