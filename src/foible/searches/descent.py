@@ -12,8 +12,9 @@ momentum of Dong et al., "Boosting Adversarial Attacks with Momentum" (CVPR 2018
 | h          | state["heading"]: the way it went last, in units of s           |
 
 1. GUIDE, DOWN. Linearise: in coordinates measured in s the margin falls by |s g| per unit, so (m + keep) / |s g| units reach
-   a failure. Go there and a bit further, but never farther than r. Where the margin rose instead of falling, r is halved;
-   where it falls, r recovers. Half of h is kept in each step: straight down a narrow valley leads from wall to wall.
+   a failure. Go there and a bit further, but never farther than r. The first steps are short, since the slope at the origin
+   rarely points to the nearest failure; where the margin falls, r grows, and where it rose instead, r is halved. Half of h is
+   kept in each step: straight down a narrow valley leads from wall to wall.
    A steady search looks at the image alone until a failure is half a reach away (GUIDE), and through variations from there on.
 2. BACK. When a candidate fails by `keep`, bisect on the straight line between z0 and it: `shrinks` cuts, each one look, keep
    the nearest point that still fails by `keep`. The failure is rarely far beyond its border, so a cut is not the middle: it is
@@ -39,7 +40,7 @@ from torch import Tensor
 from foible.errors import RecipeError
 from foible.objectives.nearest import LIKELIEST
 from foible.protocols import Lanes
-from foible.searches.slope import FIRST, cut, downhill, where, wide
+from foible.searches.slope import LONGEST, cut, downhill, where, wide
 from foible.types import Feedback, Proposal, State, Want
 
 GUIDE, DOWN, BACK, SHOW = range(4)
@@ -58,7 +59,8 @@ class Descent:
         shrinks: cuts of the way back to the origin.
         keep: margin, in logits, by which a failure must fail.
         overshoot: how much further than the linear guess a step goes.
-        reach: the longest step, as a share of the length of a typical latent: shorter ones come nearer and cost more.
+        reach: the longest first step, as a share of the length of a typical latent; where the margin falls, steps get longer.
+            Short ones lead to nearer failures and cost a little more.
         keeps: "every": go on to other wrong classes and present the nearest failure of each; the recipe's word by default.
         classes: how many different wrong classes to go for then.
     """
@@ -67,9 +69,9 @@ class Descent:
     variations: int = 2
     steps: int = 40
     shrinks: int = 4
-    keep: float = 0.75
-    overshoot: float = 0.3
-    reach: float = FIRST
+    keep: float = 0.5
+    overshoot: float = 0.1
+    reach: float = 0.12
     keeps: str = "best"
     classes: int = 3
 
@@ -139,7 +141,9 @@ class Descent:
         margins, phase = feedback.scores[:, 0], state["phase"]
         enough = (margins <= -self.keep) & (phase != GUIDE)
         fails, counts = (feedback.failed | feedback.refused) & enough, feedback.failed & enough
-        down = downhill(state, lanes, margins, feedback.gradients[:, 0], self.keep, self.overshoot, longest=self.reach)
+        down = downhill(
+            state, lanes, margins, feedback.gradients[:, 0], self.keep, self.overshoot, max(self.reach, LONGEST)
+        )
         turn, was_back = (phase == DOWN) & fails, phase == BACK
         back = was_back | turn
         place, too_near = state["place"], was_back & ~fails

@@ -10,9 +10,9 @@ from torch import Tensor
 from foible.protocols import Lanes
 from foible.types import LatentSpace, State
 
-FIRST, SHORTEST = 0.35, 0.02  # of the length of a typical latent: the longest first step, and the shortest of all
+LONGEST, SHORTEST = 0.35, 0.02  # of the length of a typical latent: between these are all steps
 INERTIA = 0.5  # how much of the last heading a step keeps
-GROWTH = 1.2  # how much longer steps may get where the margin falls
+GROWTH = 1.2  # how much longer a step may be than the last one where the margin falls
 NEAR = 0.5  # of the reach: a failure that seems so close is looked for with care
 TINY = 1e-12  # a slope that is no slope
 EDGE = 0.1  # of what is left of the way back: no cut is nearer to one of its ends
@@ -32,7 +32,7 @@ def downhill(
     """One bounded step towards where the margin would be -keep if it were linear; whether that is `near`, or it is `stuck`.
 
     Steps straight down a narrow valley go from wall to wall, and their reach is halved until they crawl. With `longest` a step
-    keeps a part of its last heading, and the reach recovers where the margin falls.
+    keeps a part of its last heading, and the reach grows where the margin falls.
 
     Args:
         state: with "latents" (L, *latent), the last "margin" (L,) and how far a step may "reach" (L,); where steps have
@@ -42,7 +42,7 @@ def downhill(
         slopes: their gradients (L, *latent).
         keep: margin by which a failure must fail, one for all or (L,).
         overshoot: how much further to go.
-        longest: how far the reach may recover; left out: it does not, and steps have no inertia.
+        longest: how far the reach may grow; left out: it does not, and steps have no inertia.
     """
     scale, length = natural_scale(lanes.space), natural_length(lanes.space)
     slopes = slopes * scale
@@ -53,7 +53,8 @@ def downhill(
         heading = heading + INERTIA * state["heading"]
         heading = heading / wide(_lengths(heading), heading)
         fall = torch.maximum((slopes * heading).flatten(1).sum(1), LEVEL * steepness)
-        reach = torch.where(margins < state["margin"], (reach * GROWTH).clamp_max(longest), reach)
+        falls = state["margin"].isfinite() & (margins < state["margin"])
+        reach = torch.where(falls, (reach * GROWTH).clamp_max(longest), reach)
     guess = (margins + keep).clamp_min(0) * (1 + overshoot) / fall
     size = torch.minimum(guess.clamp_min(SHORTEST * length), reach * length)
     latents = lanes.space.clamp(state["latents"] - wide(size, heading) * heading * scale)

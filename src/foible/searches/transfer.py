@@ -25,7 +25,7 @@ from torch import Tensor
 from foible.errors import RecipeError
 from foible.protocols import Lanes
 from foible.searches.genetic import Genetic
-from foible.searches.slope import FIRST, downhill, halved, where, wide
+from foible.searches.slope import LONGEST, downhill, halved, where, wide
 from foible.types import Feedback, Proposal, State, Want
 
 GUIDE, CHECK, BACK, BREED = range(4)
@@ -85,7 +85,7 @@ class Transfer:
             "latents": lanes.origins.clone(),
             "end": lanes.origins.clone(),
             "margin": torch.full((count,), torch.inf),
-            "reach": torch.full((count,), FIRST),
+            "reach": torch.full((count,), LONGEST),
             "heading": torch.zeros_like(lanes.origins),
             "depth": torch.full((count,), self.keep),
             "aim": lanes.targets.clone(),
@@ -149,7 +149,7 @@ class Transfer:
         fails = failed & (scores[:, 0] <= -self.keep)
         guiding, checking, back = phase == GUIDE, phase == CHECK, phase == BACK
         deep = guiding & ((guide <= -state["depth"]) | (state["step"] >= STRIDE))
-        down = downhill(state, lanes, guide, slopes, state["depth"], self.overshoot, longest=FIRST)
+        down = downhill(state, lanes, guide, slopes, state["depth"], self.overshoot, longest=LONGEST)
         moving = guiding & ~deep
         lost = moving & down["stuck"]
         turn, vain = checking & fails, checking & ~fails
@@ -168,7 +168,7 @@ class Transfer:
             "latents": where(turn | back, towards, where(again, lanes.origins, latents)),
             "end": end,
             "margin": torch.where(vain, torch.inf, torch.where(guiding, guide, state["margin"])),
-            "reach": torch.where(moving, down["reach"], torch.where(vain, FIRST, state["reach"])),
+            "reach": torch.where(moving, down["reach"], torch.where(vain, LONGEST, state["reach"])),
             "heading": where(again, torch.zeros_like(latents), where(moving, down["heading"], state["heading"])),
             "depth": torch.where(again, self.keep, torch.where(vain, state["depth"] * 2, state["depth"])),
             "phase": following,

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from foible.protocols import Lanes
-from foible.searches.slope import FIRST, GROWTH, cut, downhill, natural_length
+from foible.searches.slope import GROWTH, LONGEST, cut, downhill, natural_length
 from foible.seeding import Streams
 from foible.types import LatentSpace, Starts
 
@@ -22,7 +22,7 @@ def plane_of(start):
     )
 
 
-def standing(start, heading=FLAT, margin=torch.inf, reach=FIRST):
+def standing(start, heading=FLAT, margin=torch.inf, reach=LONGEST):
     return {"latents": start, "heading": heading, "margin": torch.tensor([margin]), "reach": torch.tensor([reach])}
 
 
@@ -66,9 +66,10 @@ def test_a_step_keeps_half_of_its_last_heading_and_goes_as_far_as_the_margin_fal
 
 
 @pytest.mark.parametrize(
-    ("last", "longest", "reach"), [(2.0, 0.35, 0.1 * GROWTH), (0.5, 0.35, 0.05), (2.0, 0.1, 0.1), (2.0, None, 0.1)]
+    ("last", "longest", "reach"),
+    [(2.0, 0.35, 0.1 * GROWTH), (0.5, 0.35, 0.05), (2.0, 0.1, 0.1), (2.0, None, 0.1), (math.inf, 0.35, 0.1)],
 )
-def test_the_reach_is_halved_where_the_margin_rose_and_recovers_where_it_falls(last, longest, reach):
+def test_the_reach_is_halved_where_the_margin_rose_and_grows_where_it_falls(last, longest, reach):
     start = torch.zeros(1, 2)
     state = standing(start, margin=last, reach=0.1)
     down = downhill(state, plane_of(start), torch.tensor([1.0]), torch.tensor([[1.0, 0.0]]), 0.0, 0.0, longest=longest)
@@ -77,12 +78,12 @@ def test_the_reach_is_halved_where_the_margin_rose_and_recovers_where_it_falls(l
 
 def test_a_narrow_valley_is_followed_with_inertia_where_steps_straight_down_get_stuck_between_its_walls():
     assert steps_down(None) is None
-    assert steps_down(FIRST) < 40, "as many steps as a descent may make"
+    assert steps_down(LONGEST) < 40, "as many steps as a descent may make"
 
 
 def test_where_there_is_no_slope_it_is_stuck_and_stays():
     start = torch.ones(1, 2)
-    down = downhill(standing(start), plane_of(start), torch.tensor([1.0]), FLAT, 0.0, 0.0, longest=FIRST)
+    down = downhill(standing(start), plane_of(start), torch.tensor([1.0]), FLAT, 0.0, 0.0, longest=LONGEST)
     assert bool(down["stuck"]) and torch.equal(down["latents"], start)
     assert natural_length(plane_of(start).space) == math.sqrt(2)
 
