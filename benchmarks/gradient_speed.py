@@ -5,7 +5,7 @@ Three parts, each a comparison inside one process:
 - `origins`: origins per second of a whole campaign (confirmation, PNGs, store; no judge, no steadiness, which the published
   loop lacks) with plain and steady `descent` and with `transfer`, over the loop's;
 - `counts`: failures that count per minute, over those of the loop followed by the same judge and the same look at steadiness;
-- `overhead`: a `descent` campaign over the bare forward and backward passes that it makes (in its own chunks, one after the
+- `overhead`: a `descent` campaign, steady (the default) and plain, over the bare forward and backward passes that it makes (in its own chunks, one after the
   other on all threads; beside it the same passes side by side, each on one thread), and what the judge adds.
 
 Wall time and processor time are both given: on a machine that does other things too, the second is the one to look at.
@@ -17,7 +17,9 @@ import argparse
 import random
 import statistics
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import torch
@@ -34,7 +36,7 @@ from foible.objectives.margin import margin
 from foible.records import Outcome
 from foible.searches.extent import initial_step
 from foible.store import open_run
-from foible.types import Status
+from foible.types import TESTED, Proposal, State, Status, Want
 from measure import new_folder, write
 from published_loop import Searched, search_one_seed
 
@@ -45,6 +47,7 @@ SEARCHES = {
     "transfer": {"search": {"use": "transfer", "steady": False}},
 }
 REPEATS = 3
+RATES = ("per_minute", "per_cpu_minute")
 
 
 class Taken(NamedTuple):
@@ -121,7 +124,7 @@ def origins_per_second(attempts: int, few: int) -> dict[str, Any]:
         found = sum(o.status is Status.FOUND for o in outcomes)
         figures[name] = per_origin(spent, len(outcomes)) | {"found": found}
     spent, searched, _ = published(campaign, outcomes[:few])
-    figures["published loop"] = per_origin(spent, few) | {"found": sum(s.found for s in searched)}
+    figures["published loop"] = per_origin(spent, len(searched)) | {"found": sum(s.found for s in searched)}
     theirs = figures["published loop"]
     for name in SEARCHES:
         figures[name] |= {f"times_faster_{k}": round(theirs[k] / figures[name][k], 1) for k in ("ms", "cpu_ms")}
@@ -153,23 +156,24 @@ def counts_per_minute(attempts: int, few: int) -> dict[str, Any]:
     whole = Taken(loop.wall + judged.wall, loop.cpu + judged.cpu)
     figures = {
         "descent, steady": _minutes(spent, ours, len(outcomes)),
-        "published loop": _minutes(whole, theirs, few),
+        "published loop": _minutes(whole, theirs, len(searched)),
     }
-    mine, other = figures["descent, steady"]["per_cpu_minute"], figures["published loop"]["per_cpu_minute"]
-    return figures | {"times_more": round(mine / other, 1) if other else None}
+    mine, other = figures.values()
+    return figures | {f"times_more_{k}": round(mine[k] / other[k], 1) if theirs else None for k in RATES}
 
 
 def _minutes(spent: Taken, counts: int, origins: int) -> dict[str, Any]:
-    rates = {"per_minute": round(60 * counts / spent.wall, 1), "per_cpu_minute": round(60 * counts / spent.cpu, 1)}
+    rates = {rate: round(60 * counts / seconds, 1) for rate, seconds in zip(RATES, spent, strict=True)}
     return {"origins": origins, "count": counts, "cpu_seconds": round(spent.cpu, 1)} | rates
 
 
-def overhead(attempts: int, domain: str = "mnist", rounds: int = REPEATS) -> dict[str, Any]:
+def overhead(attempts: int, domain: str, search: str, rounds: int = REPEATS) -> dict[str, Any]:
     """A whole campaign over its bare passes, taking turns: made as the campaign makes them, and side by side."""
-    campaign = campaign_of(attempts, domain, **PLAIN, **SEARCHES["descent"])
+    campaign = campaign_of(attempts, domain, **PLAIN, **SEARCHES[search])
     chunk = batches_of(campaign).chunk
-    outcomes = one_run(campaign).outcomes
-    passes = passes_of(outcomes, attempts)
+    with counting_rows() as passes:
+        outcomes = one_run(campaign).outcomes
+    passes |= {"encoded": attempts, "rendered": attempts + len(outcomes), "classified": len(outcomes)}
     tasks: dict[str, Callable[[], Taken]] = {
         "campaign": lambda: one_run(campaign).taken,
         "bare": lambda: taken(lambda: bare_passes(campaign, passes, chunk)),
@@ -193,49 +197,63 @@ def overhead(attempts: int, domain: str = "mnist", rounds: int = REPEATS) -> dic
         **{f"{name}_seconds": [round(s, 3) for s in taken_] for name, taken_ in middle.items()},
         "rounds": rounds,
         "failures": sum(o.status is Status.FOUND for o in outcomes),
+        "attempts": attempts,
         "chunk": chunk,
-        "passes": passes._asdict(),
+        "passes": passes,
     }
 
 
-class Passes(NamedTuple):
-    """How many images a campaign has sent through its networks."""
+@contextmanager
+def counting_rows() -> Iterator[dict[str, int]]:
+    """How many candidates are evaluated meanwhile, by what is wanted of them."""
+    counted: Counter[str] = Counter()
+    evaluate = Evaluator._rows
 
-    encoded: int  # real images, to start from
-    backward: int  # decoded, classified, and back
-    forward: int  # decoded and classified: on the way back, starts, and failures to be confirmed
-    classified: int  # read back from their PNG
+    def counting(self: Evaluator, want: Want, proposal: Proposal, *rest: Any) -> State:
+        counted[want.name] += len(proposal.lanes)
+        return evaluate(self, want, proposal, *rest)
+
+    Evaluator._rows = counting  # type: ignore[method-assign]
+    try:
+        yield counted
+    finally:
+        Evaluator._rows = evaluate  # type: ignore[method-assign]
 
 
-def passes_of(outcomes: list[Outcome], attempts: int) -> Passes:
-    """Every look costs 1, going backward 2 more, and the second look at what was found 1."""
-    looks, spent = (sum(getattr(o, key) for o in outcomes) for key in ("rounds", "evaluations"))
-    backward = (spent - looks - len(outcomes)) // 2
-    return Passes(attempts, backward, looks - backward + attempts + len(outcomes), len(outcomes))
-
-
-def bare_passes(campaign: Campaign, passes: Passes, chunk: int, abreast: bool = False) -> None:
+def bare_passes(campaign: Campaign, passes: dict[str, int], chunk: int, abreast: bool = False) -> None:
     """As many images through the networks as a campaign has sent, in full chunks, and nothing else.
 
     One chunk after the other, each on all threads; or side by side, each on one.
+
+    Args:
+        campaign: whose networks.
+        passes: images by kind: "encoded" real ones, "rendered" (decoded and classified: starts, and failures to be confirmed),
+            "classified" (read back from their PNG), and candidates by what is wanted of them.
+        chunk: images at a time.
+        abreast: side by side.
     """
     labels = torch.zeros(chunk, dtype=torch.long)
     latents = campaign.generator.sample(labels, torch.Generator().manual_seed(0))
     images = campaign.data.images(torch.arange(chunk))
+    asked = {want.name: roles for want, roles in Evaluator(campaign, chunk).asked.items()}
+
+    def answers(made: torch.Tensor, roles: Sequence[str]) -> torch.Tensor:
+        return torch.stack([campaign.roles[role].classifier(made).sum() for role in roles]).sum()
 
     def pass_(kind: str) -> None:
-        if kind == "backward":
+        if kind in {"GRADIENTS", "GUIDE"}:
             z = latents.clone().requires_grad_()
-            torch.autograd.grad(campaign.classifier(campaign.generator.decode(z, labels)).sum(), z)
+            torch.autograd.grad(answers(campaign.generator.decode(z, labels), asked[kind]), z)
             return
         with torch.inference_mode():
             if kind == "encoded":
                 campaign.generator.encode(images, labels)
+            elif kind == "classified":
+                campaign.classifier(images)
             else:
-                made = campaign.generator.decode(latents, labels) if kind == "forward" else images
-                campaign.classifier(made)
+                answers(campaign.generator.decode(latents, labels), asked.get(kind, (TESTED,)))
 
-    chunks = [kind for kind, count in passes._asdict().items() for _ in range(-(-count // chunk))]
+    chunks = [kind for kind, count in passes.items() for _ in range(-(-count // chunk))]
     if abreast:
         side_by_side(pass_, chunks)
         return
@@ -248,13 +266,14 @@ def main() -> None:
     arguments.add_argument("parts", nargs="+", choices=["origins", "counts", "overhead"])
     arguments.add_argument("--domains", nargs="+", default=["mnist"], help="of the overhead; the rest is MNIST's")
     arguments.add_argument("--attempts", type=int, default=200)
-    arguments.add_argument("--published", type=int, default=25, help="origins of the published loop")
+    arguments.add_argument("--published", type=int, default=200, help="origins of the published loop at most")
     chosen = arguments.parse_args()
     for name in chosen.parts:
         if name == "overhead":
-            sizes = (chosen.attempts, 3 * chosen.attempts)
             figures = {
-                f"{domain}, {size} attempts": overhead(size, domain) for domain in chosen.domains for size in sizes
+                f"{domain}, {search}": overhead(chosen.attempts, domain, search)
+                for domain in chosen.domains
+                for search in ("descent, steady", "descent")
             }
             judged = timed(campaign_of(chosen.attempts, **SEARCHES["descent"]))
             figures["with steadiness and judge"] = per_origin(judged.taken, len(judged.outcomes))

@@ -52,6 +52,7 @@ def filled(page: str) -> str:
         "judge": lambda: markdown(_summary_of_judge(own)),
         "people": _people,
         "gradients": lambda: markdown(_gradients()),
+        "gradients diffusion": lambda: markdown(_gradients_diffusion()),
         "gradients judged": lambda: markdown(_gradients_judged()),
         "gradient speed": lambda: markdown(_gradient_speed()),
         "gradient counts": lambda: markdown(_gradient_counts()),
@@ -224,6 +225,17 @@ def _gradients() -> list[tuple[str, ...]]:
         for name, row in searches.items():
             found, steady = f"{row['confirmed']} of {row['accepted']}", "{} of {}".format(*row["steady"])
             rows.append((f"`{generator}`", name, found, f"{row['evaluations_per_failure']:,}", steady))
+    return rows
+
+
+def _gradients_diffusion() -> list[tuple[str, ...]]:
+    """What a failure costs where every image is made in many steps."""
+    rows = [("generator", "search", "denoiser passes per failure", "processor seconds per failure")]
+    for generator, searches in _results("gradient_searches").get("figures", {}).items():
+        for name, row in searches.items():
+            if passes := row.get("denoiser_passes_per_failure"):
+                seconds = row["processor_seconds"] / max(1, row["findings"])
+                rows.append((f"`{generator}`", name, f"{passes:,}", f"{seconds:.1f}"))
     return rows
 
 
