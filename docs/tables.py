@@ -251,6 +251,7 @@ def _gradients_judged() -> list[tuple[str, ...]]:
             "valid",
             "end with one that counts",
             "evaluations per such",
+            "left by a median filter",
         )
     ]
     for generator, searches in _results("gradient_searches_judged").get("figures", {}).items():
@@ -260,7 +261,8 @@ def _gradients_judged() -> list[tuple[str, ...]]:
             ends = f"{share.count} ({share.low:.0%} to {share.high:.0%})"
             facts = (row["accepted"], row["confirmed"], row["steady"][0], row["valid"], ends)
             at_least = f"more than {row['evaluations']:,}"
-            rows.append((f"`{generator}`", name, *map(str, facts), f"{each:,}" if each else at_least))
+            left = "{} of {}".format(*row["left_by_median"])
+            rows.append((f"`{generator}`", name, *map(str, facts), f"{each:,}" if each else at_least, left))
     return rows
 
 

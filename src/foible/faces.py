@@ -186,6 +186,16 @@ class Suggests(Protocol):
 
 
 @runtime_checkable
+class Advises(Protocol):
+    """The second face of a generator in whose latent space some searches do well to know something: used where the recipe is silent."""
+
+    @property
+    def advises(self) -> Mapping[str, Mapping[str, Any]]:
+        """Settings by search, such as {"descent": {"keep": 2.0}}."""
+        ...
+
+
+@runtime_checkable
 class Priced(Protocol):
     """The second face of a validator: evaluations of a network that one image costs (1 where it says nothing)."""
 

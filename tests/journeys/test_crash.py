@@ -26,7 +26,9 @@ def test_killed_again_and_again(toy_file, tmp_path):
     )
     begin = time.monotonic()
     run(recipe, tmp_path / "whole")
-    share = (time.monotonic() - begin) / (KILLS + 1)  # of the whole, so that something is left however quick the machine
+    share = (time.monotonic() - begin) / (
+        KILLS + 1
+    )  # of the whole, so that something is left however quick the machine
     dice, killed = random.Random(0), 0
     command = [sys.executable, "-m", "foible", "run", str(recipe), "--out", str(tmp_path / "killed"), "--quiet"]
     for _ in range(KILLS):

@@ -8,16 +8,22 @@ import tomli_w
 import torch
 from PIL import Image
 
+from foible.campaign import assemble, load_recipe
 from foible.generators.networks.tiny_autoencoder import _down, _up
+from foible.searches.descent import Descent
+from foible.types import Arm
 from foible.zoo import entry
 
 from .conftest import foible
 
 CLASSIFIER = '''
+from foible.types import Capability
+
+
 class Brightest:
     """The channel with the most light (red, green, blue) names the class."""
 
-    name, classes, offers = "brightest", ("amber", "grass", "sky"), frozenset()
+    name, classes, offers = "brightest", ("amber", "grass", "sky"), frozenset({Capability.GRADIENT})
 
     def __call__(self, images):
         return images.mean((2, 3))
@@ -59,3 +65,9 @@ def test_an_autoencoder_in_a_folder_is_added_and_searched_by_name(tmp_path, monk
     manifest = json.loads((tmp_path / "runs" / "tiny" / "manifest.json").read_text())
     assert entry("tiny").sha256 in json.dumps(manifest), "a run names the very files it used"
     assert "is a model in a folder" in foible("zoo", "appraise", "tiny").stderr
+    silent, said = (
+        assemble(load_recipe({**recipe, "search": search})).searches[Arm.SEARCH]
+        for search in ("auto", {"use": "descent", "keep": 0.3})
+    )
+    assert isinstance(silent, Descent), "the default, where the classifier lends gradients"
+    assert (silent.keep, said.keep) == (2.0, 0.3), "the generator's advice, unless the recipe says otherwise"

@@ -33,6 +33,10 @@ ROWS = {
     "genetic": {},
     "descent": {"search": {"use": "descent", "steady": False}},
     "descent, steady": {"search": {"use": "descent", "variations": 2, "keep": 0.1}},
+    "descent, alone": {
+        "search": {"use": "descent", "variations": 2, "keep": 0.1, "alone": 0.5},
+        "classifiers": SURROGATE,
+    },
     "transfer": {"search": {"use": "transfer", "steady": False}, "classifiers": SURROGATE},
     "targeted": {"search": {"use": "descent", "steady": False}, "oracle": "targeted", "targets": ["right"]},
     "shrink": {"search": {"use": "shrink"}},

@@ -18,7 +18,7 @@ from foible.digest import weights_digest
 from foible.domains import Domain, RealImages, load_domain, real_images
 from foible.domains.made import MadeImages
 from foible.errors import DataError, ModelError, RecipeError, did_you_mean
-from foible.faces import Digested, Movable, Suggests, prefers_real
+from foible.faces import Advises, Digested, Movable, Suggests, prefers_real
 from foible.protocols import Classifier, Generator, Objective, Oracle, Role, Search, Validator
 from foible.registry import build, find, singular
 from foible.seeding import Streams
@@ -88,7 +88,7 @@ def assemble(
     data = _data(recipe, domain, maker)
     live = {**(classifiers or {}), **({TESTED: classifier} if classifier is not None else {})}
     tested = _role(TESTED, recipe.classifier, live.get(TESTED), domain, data)
-    recipe = _with_search(recipe, tested.role, live, domain)
+    recipe = _with_advice(_with_search(recipe, tested.role, live, domain), maker)
     search = build("searches", recipe.search.use, _kept(recipe) | recipe.search.parameters)
     recipe = _with_judge(_with_suggestions(recipe, search, live, domain), domain)
     made = {TESTED: tested} | {
@@ -165,6 +165,13 @@ def _with_search(recipe: Recipe, tested: Role, live: Iterable[str], domain: Doma
     surrogates = _named_surrogates(recipe, live) or others_of(recipe, domain)
     use = "descent" if tested.lends else "transfer" if surrogates else "genetic"
     return recipe.model_copy(update={"search": Part(use=use, **recipe.search.parameters)})
+
+
+def _with_advice(recipe: Recipe, maker: Generator) -> Recipe:
+    """The recipe with what its generator knows of the search in its latent space, where it is silent."""
+    advice = maker.advises.get(recipe.search.use, {}) if isinstance(maker, Advises) else {}
+    parameters = {**advice, **recipe.search.parameters}
+    return recipe.model_copy(update={"search": Part(use=recipe.search.use, **parameters)})
 
 
 def _kept(recipe: Recipe) -> dict[str, Any]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -26,6 +27,9 @@ from foible.types import Images, Latents, LatentSpace
 
 KINDS = ("AutoencoderKL", "AutoencoderTiny")
 MEASURED_ON = 16  # photographs looked at for the space: each has hundreds of places
+ADVICE = {
+    "descent": {"keep": 2.0}
+}  # latents are as free as pixels: what fails by half a logit is a speck that a shift undoes
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +42,9 @@ class Autoencoder:
         images: a folder with photographs (any depth) on which the latent space is measured.
         shape: channels, height and width of the images; other sizes are resized.
     """
+
+    # Its latents are nearly as free as pixels: what fails by half a logit is a speck that a shift by a pixel undoes.
+    advises: ClassVar[Mapping[str, Mapping[str, Any]]] = {"descent": {"keep": 2.0}}
 
     def __init__(self, folder: str, images: str, shape: tuple[int, int, int] = (3, 256, 256)) -> None:
         self.name, self.shape = Path(folder).name, tuple(shape)

@@ -1,9 +1,11 @@
 """The nearest failure: how far from failing, and once it fails by enough, how far from the origin.
 
 Two columns. The margin is what a search goes down; the distance is what the best failure is chosen by. A candidate that
-does not fail by `keep` is farther than any that does, and one that was not looked at through variations (a quick look, by
-the tested classifier alone) farther still, so that a failure which rounding or a harmless variation would undo is kept only
-where there is no other.
+does not fail by `keep` is farther than any that does, and one that was not looked at through variations (a quick look) farther
+still, so that a failure which rounding or a harmless variation would undo is kept only where there is no other.
+
+With `alone`, other classifiers of the same classes (the surrogates) change the slope of the margin and not its value: a share
+of the slope of their own mean margin is taken away, so that the way down leads where they go on seeing the class.
 """
 
 from __future__ import annotations
@@ -15,9 +17,10 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from foible.classifiers.variations import SEARCHED, Varied
+from foible.classifiers.variations import SEARCHED
 from foible.errors import RecipeError
 from foible.objectives.margin import margin_or_target
+from foible.objectives.surrogates import SURROGATES, through_variations, together
 from foible.protocols import Role
 from foible.types import TESTED, Evaluation, State
 
@@ -33,10 +36,12 @@ class Nearest:
     Args:
         variations: harmless variations to look at beside the image itself; 0 looks at the image alone.
         keep: margin, in logits, by which a failure must fail to count as one here.
+        alone: share of the surrogates' slope that is taken away, so that the tested classifier fails alone; 0 asks none.
     """
 
     variations: int = 0
     keep: float = 0.2
+    alone: float = 0.0
 
     names: ClassVar[tuple[str, ...]] = ("margin", "distance")
     goal: ClassVar[float] = 0.0
@@ -46,26 +51,36 @@ class Nearest:
             raise RecipeError(
                 f"objective nearest: variations {self.variations} must be 0 to {len(SEARCHED)} and keep {self.keep} >= 0"
             )
+        if not 0 <= self.alone <= 1:
+            raise RecipeError(f"objective nearest: alone {self.alone} must be 0 to 1")
 
     @property
     def reads(self) -> Mapping[str, tuple[str, ...]]:
-        """The tested classifier, and its look through variations."""
-        return {TESTED: (), STEADY: ()} if self.variations else {TESTED: ()}
+        """The tested classifier, its look through variations, and the surrogates that are to see something else."""
+        steady: tuple[str, ...] = (STEADY,) if self.variations else ()
+        return dict.fromkeys((*self.guides, *steady), ())
 
     @property
     def guides(self) -> tuple[str, ...]:
-        """The image alone shows the way to a first failure."""
-        return (TESTED,)
+        """The image as it is shows the way to a first failure."""
+        return (TESTED, SURROGATES) if self.alone else (TESTED,)
 
     def derive(self, roles: Mapping[str, Role]) -> Mapping[str, Role]:
-        """The look through variations costs as many evaluations as there are."""
-        if not self.variations:
-            return {}
-        return {STEADY: through_variations(roles[TESTED], self.variations)}
+        """The look through variations, which costs as many evaluations as there are, and the surrogates as one."""
+        if self.alone and not roles[TESTED].lends:
+            raise RecipeError(
+                f"alone changes the slope of the tested classifier's margin, and '{roles[TESTED].classifier.name}' lends none",
+                'leave it out, or go along the surrogates: search = "transfer"',
+            )
+        steady = {STEADY: through_variations(roles[TESTED], self.variations)} if self.variations else {}
+        return steady | ({SURROGATES: together(roles)} if self.alone else {})
 
     def __call__(self, evaluation: Evaluation) -> Tensor:
         """Columns (N, 2)."""
         margins, distance = steady_margin(evaluation, self.variations, self.keep)
+        if self.alone:
+            others = self.alone * mean_margin(evaluation.outputs[SURROGATES], evaluation)
+            margins = margins - (others - others.detach())  # the margin's value, and another slope
         return torch.stack([margins, distance], 1)
 
     def note(self, evaluation: Evaluation) -> State:
@@ -78,12 +93,6 @@ def likeliest(logits: Tensor, labels: Tensor) -> Tensor:
     wrong = logits.detach().scatter(1, labels[:, None], -torch.inf)
     count = min(LIKELIEST, wrong.shape[1] - 1)
     return torch.nn.functional.pad(wrong.topk(count).indices, (0, LIKELIEST - count), value=-1)
-
-
-def through_variations(role: Role, count: int) -> Role:
-    """A role that looks at so many variations of each image, at that price."""
-    looks = list(SEARCHED.values())[:count]
-    return role._replace(classifier=Varied(role.classifier, looks), cost=count * role.cost)
 
 
 def steady_margin(evaluation: Evaluation, variations: int, keep: float) -> tuple[Tensor, Tensor]:

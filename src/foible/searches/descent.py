@@ -39,6 +39,7 @@ from torch import Tensor
 
 from foible.errors import RecipeError
 from foible.objectives.nearest import LIKELIEST
+from foible.objectives.surrogates import as_surrogates
 from foible.protocols import Lanes
 from foible.searches.slope import LONGEST, cut, downhill, where, wide
 from foible.types import Feedback, Proposal, State, Want
@@ -61,6 +62,8 @@ class Descent:
         overshoot: how much further than the linear guess a step goes.
         reach: the longest first step, as a share of the length of a typical latent; where the margin falls, steps get longer.
             Short ones lead to nearer failures and cost a little more.
+        alone: share of other classifiers' slope that is taken away, so that they go on seeing the class and the tested one fails
+            alone: more failures keep their label. Up to three others of the domain, or the recipe's own surrogates; 0 asks none.
         keeps: "every": go on to other wrong classes and present the nearest failure of each; the recipe's word by default.
         classes: how many different wrong classes to go for then.
     """
@@ -72,6 +75,7 @@ class Descent:
     keep: float = 0.5
     overshoot: float = 0.1
     reach: float = 0.12
+    alone: float = 0.0
     keeps: str = "best"
     classes: int = 3
 
@@ -87,13 +91,18 @@ class Descent:
             raise RecipeError(f"descent: reach {self.reach} must be above 0")
         if not 1 <= self.classes <= LIKELIEST:
             raise RecipeError(f"descent: classes {self.classes} must be 1 to {LIKELIEST}")
+        if not 0 <= self.alone <= 1:
+            raise RecipeError(f"descent: alone {self.alone} must be 0 to 1")
         if self.steady and self.variations < 1:
             raise RecipeError(f"descent: a steady search needs variations, not {self.variations}", "or steady = false")
 
-    def suggests(self, others: Sequence[str]) -> Mapping[str, Any]:  # noqa: ARG002
+    def suggests(self, others: Sequence[str]) -> Mapping[str, Any]:
         """The nearest failure is kept, or that of every class; the search says itself when it is done."""
         objective = {"use": "nearest", "variations": self.variations if self.steady else 0, "keep": self.keep}
-        return {"objective": objective, "ends": "never", "keeps": self.keeps, "rank": "distance"}
+        rest = {"ends": "never", "keeps": self.keeps, "rank": "distance"}
+        if not self.alone:
+            return {"objective": objective, **rest}
+        return {"objective": objective | {"alone": self.alone}, **rest, **as_surrogates(others)}
 
     @property
     def wanted(self) -> int:

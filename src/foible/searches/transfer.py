@@ -23,6 +23,7 @@ import torch
 from torch import Tensor
 
 from foible.errors import RecipeError
+from foible.objectives.surrogates import as_surrogates
 from foible.protocols import Lanes
 from foible.searches.genetic import Genetic
 from foible.searches.slope import LONGEST, downhill, halved, where, wide
@@ -71,9 +72,7 @@ class Transfer:
     def suggests(self, others: Sequence[str]) -> Mapping[str, Any]:
         """Up to three other classifiers of the domain as surrogates; the nearest failure is kept."""
         objective = {"use": "stand_in", "variations": self.variations if self.steady else 0, "keep": self.keep}
-        surrogates = {f"surrogate{k}": name for k, name in enumerate(others[:3])}
-        rest = {"objective": objective, "ends": "never", "keeps": "best", "rank": "distance"}
-        return rest | ({"classifiers": surrogates} if surrogates else {})
+        return {"objective": objective, "ends": "never", "keeps": "best", "rank": "distance", **as_surrogates(others)}
 
     def begin(self, lanes: Lanes) -> State:
         """At the origins, asking the surrogates."""
