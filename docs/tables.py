@@ -13,11 +13,11 @@ import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+
+from search_tables import SEARCH_TABLES, results
 
 from foible.campaign import Recipe
 from foible.domains import load_domain
-from foible.metrics.rates import rate
 from foible.parameters import components, model_parameters
 from foible.registry import BUILT_IN
 from foible.zoo import Entry, cards
@@ -25,7 +25,6 @@ from foible.zoo.catalogue import WEIGHTS
 from foible.zoo.table import duration, generator_rows, generator_table, interval, markdown, zoo_rows
 
 ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "benchmarks" / "results.json"
 SHEETS = ROOT / "docs" / "zoo"
 PAGES = (
     ROOT / "README.md",
@@ -51,12 +50,7 @@ def filled(page: str) -> str:
         "sheets": lambda: "\n\n".join(f"**{p.stem}**\n\n![Images made by {p.stem}](zoo/{p.name})" for p in _sheets()),
         "judge": lambda: markdown(_summary_of_judge(own)),
         "people": _people,
-        "gradients": lambda: markdown(_gradients()),
-        "gradients diffusion": lambda: markdown(_gradients_diffusion()),
-        "gradients judged": lambda: markdown(_gradients_judged()),
-        "gradient speed": lambda: markdown(_gradient_speed()),
-        "gradient counts": lambda: markdown(_gradient_counts()),
-        "photographs": lambda: markdown(_photographs()),
+        **{name: lambda rows=rows: markdown(rows()) for name, rows in SEARCH_TABLES.items()},
         "reference recipe": lambda: markdown(_recipe_keys()),
         **{f"reference {heading}": partial(_components, heading) for heading in REFERENCE},
     }
@@ -201,108 +195,15 @@ def _people() -> str:
     return markdown([("figure", *labels.values()), *rows])
 
 
-def _results(name: str) -> dict[str, Any]:
-    figures: dict[str, Any] = json.loads(RESULTS.read_text()).get(name, {})
-    return figures
-
-
 def _by_judge(benchmark: str, points: str) -> list[tuple[str, ...]]:
     """Judged share and FID at each of a model's points, of a benchmark that keeps its results model by model."""
-    rows, known = [("model", points, "judged valid", "FID", "images")], json.loads(RESULTS.read_text())
+    rows, known = [("model", points, "judged valid", "FID", "images")], results()
     for key in (key for key in known if key.startswith(f"{benchmark} (")):
         for at, point in sorted(known[key][points].items(), key=lambda found: float(found[0])):
             share, low, high = (100 * value for value in point["judged_valid"])
             when = f"{at} ({point['minutes']:.0f} min)" if "minutes" in point else at
             shown = (f"{share:.1f}% [{low:.1f}, {high:.1f}]", f"{point['fid']:.2f}", str(known[key]["images"]))
             rows.append((key.partition("(")[2].rstrip(")"), when, *shown))
-    return rows
-
-
-def _gradients() -> list[tuple[str, ...]]:
-    """What each search spent on the failures that it found, generator by generator; nobody judged them."""
-    rows = [("generator", "search", "starting images failed", "evaluations per failure", "steady")]
-    for generator, searches in _results("gradient_searches").get("figures", {}).items():
-        for name, row in searches.items():
-            found, steady = f"{row['confirmed']} of {row['accepted']}", "{} of {}".format(*row["steady"])
-            rows.append((f"`{generator}`", name, found, f"{row['evaluations_per_failure']:,}", steady))
-    return rows
-
-
-def _gradients_diffusion() -> list[tuple[str, ...]]:
-    """What a failure costs where every image is made in many steps."""
-    rows = [("generator", "search", "denoiser passes per failure", "processor seconds per failure")]
-    for generator, searches in _results("gradient_searches").get("figures", {}).items():
-        for name, row in searches.items():
-            if passes := row.get("denoiser_passes_per_failure"):
-                seconds = row["processor_seconds"] / max(1, row["findings"])
-                rows.append((f"`{generator}`", name, f"{passes:,}", f"{seconds:.1f}"))
-    return rows
-
-
-def _gradients_judged() -> list[tuple[str, ...]]:
-    """What each search spent on failures that count."""
-    rows = [
-        (
-            "generator",
-            "search",
-            "starting images",
-            "failed",
-            "steady",
-            "valid",
-            "end with one that counts",
-            "evaluations per such",
-            "left by a median filter",
-        )
-    ]
-    for generator, searches in _results("gradient_searches_judged").get("figures", {}).items():
-        for name, row in searches.items():
-            each = row["evaluations_per_failure_that_counts"]
-            share = rate(row["origins_that_count"], row["accepted"])
-            ends = f"{share.count} ({share.low:.0%} to {share.high:.0%})"
-            facts = (row["accepted"], row["confirmed"], row["steady"][0], row["valid"], ends)
-            at_least = f"more than {row['evaluations']:,}"
-            left = "{} of {}".format(*row["left_by_median"])
-            rows.append((f"`{generator}`", name, *map(str, facts), f"{each:,}" if each else at_least, left))
-    return rows
-
-
-def _gradient_speed() -> list[tuple[str, ...]]:
-    """Milliseconds per origin beside the published loop's."""
-    rows = [("search", "starting images", "found", "ms each", "processor ms each", "times faster", "in processor time")]
-    for name, row in _results("gradient_speed_origins").items():
-        if isinstance(row, dict):
-            facts = (row["origins"], row["found"], row["ms"], row["cpu_ms"])
-            faster = (row.get(f"times_faster_{key}", 1) for key in ("ms", "cpu_ms"))
-            rows.append((name, *(f"{value:,}" for value in (*facts, *faster))))
-    return rows
-
-
-def _gradient_counts() -> list[tuple[str, ...]]:
-    """Failures that count per minute beside the published loop's."""
-    rows = [("search", "starting images", "count", "per minute", "per processor minute")]
-    for name, row in _results("gradient_speed_counts").items():
-        if isinstance(row, dict):
-            rows.append((name, *(f"{row[key]:,}" for key in ("origins", "count", "per_minute", "per_cpu_minute"))))
-    return rows
-
-
-def _photographs() -> list[tuple[str, ...]]:
-    """What descent spends and finds on photographs."""
-    rows = [
-        (
-            "class, search",
-            "attempts",
-            "starting images failed",
-            "evaluations per failure",
-            "steady",
-            "median change (grey levels)",
-        )
-    ]
-    for name, row in _results("photographs").items():
-        if isinstance(row, dict) and "accepted" in row:
-            found = f"{row['confirmed']} of {row['accepted']}"
-            rest = (row["evaluations_per_failure"], row["steady"], row["median_change_in_grey_levels"])
-            rows.append((name, str(row["attempts"]), found, *map(str, rest)))
     return rows
 
 

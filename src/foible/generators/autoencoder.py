@@ -27,9 +27,6 @@ from foible.types import Images, Latents, LatentSpace
 
 KINDS = ("AutoencoderKL", "AutoencoderTiny")
 MEASURED_ON = 16  # photographs looked at for the space: each has hundreds of places
-ADVICE = {
-    "descent": {"keep": 2.0}
-}  # latents are as free as pixels: what fails by half a logit is a speck that a shift undoes
 
 log = logging.getLogger(__name__)
 

@@ -56,7 +56,7 @@ class Nearest:
 
     @property
     def reads(self) -> Mapping[str, tuple[str, ...]]:
-        """The tested classifier, its look through variations, and the surrogates that are to see something else."""
+        """The tested classifier, its look through variations, and the surrogates that are to go on seeing the class."""
         steady: tuple[str, ...] = (STEADY,) if self.variations else ()
         return dict.fromkeys((*self.guides, *steady), ())
 

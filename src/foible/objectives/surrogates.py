@@ -1,4 +1,4 @@
-"""Surrogates as one: other classifiers of the same classes, whose gradients show where the tested one goes alone, or stand in for it."""
+"""Surrogates as one: other classifiers of the same classes, whose gradients stand in for the tested one's, or show where it fails alone."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What every shipped model must be able to show."""
 
-import importlib.util
+import importlib
 from pathlib import Path
 
 import pytest
@@ -90,10 +90,9 @@ def test_every_generator_has_its_contact_sheet(name):
     assert Image.open(DOCS / "zoo" / f"{name}.png").height == classes * (height + GAP) - GAP
 
 
-def test_the_tables_of_the_pages_show_what_is_there():
-    spec = importlib.util.spec_from_file_location("tables", DOCS / "tables.py")
-    tables = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tables)
+def test_the_tables_of_the_pages_show_what_is_there(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS)
+    tables = importlib.import_module("tables")
     for page in tables.PAGES:
         text = page.read_text()
         assert tables.filled(text) == text, f"{page.name}: run python docs/tables.py"
