@@ -106,11 +106,16 @@ class Aims(Protocol):
 
 @runtime_checkable
 class Guides(Protocol):
-    """The second face of an objective that can say which way is better without asking all that it reads."""
+    """The second face of an objective that asks some of the roles that it reads for the way, and some for the scores."""
 
     @property
     def guides(self) -> tuple[str, ...]:
-        """The roles to ask; columns that need others are NaN."""
+        """The roles to ask which way is better (Want.GUIDE); columns that need others are NaN."""
+        ...
+
+    @property
+    def weighs(self) -> tuple[str, ...]:
+        """The roles to ask where no gradient is wanted (Want.SCORES); columns that need others are 0."""
         ...
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import math
 import re
 import tomllib
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal
 
@@ -53,6 +55,14 @@ class Parameter:
         if self.kind is Kind.TEXT and self.numeric:
             return f"number, or {several}" if several else "text or number"
         return f"{self.kind}: {several}" if self.kind is Kind.CHOICE else str(self.kind)
+
+    def takes(self, value: Any) -> bool:
+        """Whether a value that is no text can be meant: numbers are finite, and yes and no are no numbers."""
+        if self.kind not in {Kind.YES_NO, Kind.WHOLE, Kind.NUMBER} or value is None or value == self.default:
+            return True
+        if self.kind is Kind.YES_NO or isinstance(value, bool):
+            return self.kind is Kind.YES_NO and isinstance(value, bool)
+        return isinstance(value, Integral if self.kind is Kind.WHOLE else Real) and math.isfinite(value)
 
     def read(self, text: str) -> Any:
         """The value that a text stands for; an empty one is the default."""

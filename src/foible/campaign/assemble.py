@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import nn
 
-from foible.campaign.roles import SURROGATE, make_role, refuse_unfit_roles, with_derived
-from foible.campaign.spec import Part, Recipe, load_recipe
+from foible.campaign.complete import kept_by, with_advice, with_aim, with_judge, with_search, with_suggestions
+from foible.campaign.roles import MadeRole, make_role, refuse_unfit_roles, with_derived
+from foible.campaign.spec import Part, Recipe
 from foible.classifiers.adapted import AdaptedClassifier
 from foible.digest import weights_digest
 from foible.domains import Domain, RealImages, load_domain, real_images
 from foible.domains.made import MadeImages
 from foible.errors import DataError, ModelError, RecipeError, did_you_mean
-from foible.faces import Advises, Digested, Movable, Suggests, prefers_real
+from foible.faces import Digested, Movable, prefers_real
+from foible.parameters import Kind, parameters_of
 from foible.protocols import Classifier, Generator, Objective, Oracle, Role, Search, Validator
 from foible.registry import build, find, singular
 from foible.seeding import Streams
 from foible.types import TESTED, Arm, Budget
-from foible.validators.fitted import judge_is_there
-from foible.zoo import entries, resolve
+from foible.zoo import resolve
 
 log = logging.getLogger(__name__)
 
@@ -88,9 +89,9 @@ def assemble(
     data = _data(recipe, domain, maker)
     live = {**(classifiers or {}), **({TESTED: classifier} if classifier is not None else {})}
     tested = _role(TESTED, recipe.classifier, live.get(TESTED), domain, data)
-    recipe = _with_advice(_with_search(recipe, tested.role, live, domain), maker)
-    search = build("searches", recipe.search.use, _kept(recipe) | recipe.search.parameters)
-    recipe = _with_judge(_with_suggestions(recipe, search, live, domain), domain)
+    recipe = with_advice(with_search(recipe, tested, live, domain), maker)
+    search = _built("searches", recipe.search.use, kept_by(recipe) | recipe.search.parameters)
+    recipe = with_judge(with_aim(with_suggestions(recipe, search, tested, live, domain)), domain)
     made = {TESTED: tested} | {
         name: _role(name, recipe.classifiers.get(name), live.get(name), domain, data)
         for name in dict.fromkeys((*recipe.classifiers, *live))
@@ -104,14 +105,14 @@ def assemble(
             model.to(device)
     validators = tuple(make_validator(v, domain, data) for v in recipe.validators or ())
     _independent(tested, validators)
-    objective = build("objectives", recipe.objective.use, recipe.objective.parameters)
-    oracle = build("oracles", recipe.oracle.use, recipe.oracle.parameters)
+    objective = _built("objectives", recipe.objective.use, recipe.objective.parameters)
+    oracle = _built("oracles", recipe.oracle.use, recipe.oracle.parameters)
     roles = with_derived(roles, objective)
     refuse_unfit_roles(roles, objective, oracle, search)
     _refuse_unknown_rank(recipe, objective)
     searches, attempts = {Arm.SEARCH: search}, {Arm.SEARCH: recipe.attempts}
     if recipe.baseline.attempts:
-        searches[Arm.BASELINE] = build("searches", recipe.baseline.use, _baseline_parameters(recipe, search))
+        searches[Arm.BASELINE] = _built("searches", recipe.baseline.use, _baseline_parameters(recipe, search))
         attempts[Arm.BASELINE] = min(recipe.attempts, recipe.baseline.attempts)
     return Campaign(
         recipe=recipe,
@@ -132,6 +133,16 @@ def assemble(
     )
 
 
+def _built(heading: str, use: str, parameters: Mapping[str, Any]) -> Any:
+    """A part; whoever gives it a word where it wants a number is told so."""
+    for one in parameters_of(find(heading, use)):
+        value = parameters.get(one.name, one.default)
+        if not one.takes(value):
+            wanted = "neither true nor false" if one.kind is Kind.YES_NO else f"no {one.kind}"
+            raise RecipeError(f"{singular(heading)} '{use}': {one.name} = {value!r} is {wanted}", one.about)
+    return build(heading, use, parameters)
+
+
 def _data(recipe: Recipe, domain: Domain, maker: Generator) -> RealImages:
     """Real images; where there are none, and searches start from samples, those that the generator makes."""
     try:
@@ -142,13 +153,6 @@ def _data(recipe: Recipe, domain: Domain, maker: Generator) -> RealImages:
     return MadeImages(maker, len(domain.classes))
 
 
-class MadeRole(NamedTuple):
-    """A role, and the digests of what its classifier was made from."""
-
-    role: Role
-    digests: dict[str, str]
-
-
 def _role(
     name: str, part: Part | None, live: Classifier | nn.Module | None, domain: Domain, data: RealImages
 ) -> MadeRole:
@@ -156,51 +160,6 @@ def _role(
         live = AdaptedClassifier(type(live).__name__, live, domain.classes)
     model, digests = _model("classifiers", part, live, domain, data)
     return MadeRole(make_role(name, model), digests)
-
-
-def _with_search(recipe: Recipe, tested: Role, live: Iterable[str], domain: Domain) -> Recipe:
-    """The recipe with a search chosen where it leaves the choice: gradients are worth most, then those of others."""
-    if recipe.search.use != "auto":
-        return recipe
-    surrogates = _named_surrogates(recipe, live) or others_of(recipe, domain)
-    use = "descent" if tested.lends else "transfer" if surrogates else "genetic"
-    return recipe.model_copy(update={"search": Part(use=use, **recipe.search.parameters)})
-
-
-def _with_advice(recipe: Recipe, maker: Generator) -> Recipe:
-    """The recipe with what its generator knows of the search in its latent space, where it is silent."""
-    advice = maker.advises.get(recipe.search.use, {}) if isinstance(maker, Advises) else {}
-    parameters = {**advice, **recipe.search.parameters}
-    return recipe.model_copy(update={"search": Part(use=recipe.search.use, **parameters)})
-
-
-def _kept(recipe: Recipe) -> dict[str, Any]:
-    """What the recipe keeps, for a search that goes about it differently."""
-    takes = inspect.signature(find("searches", recipe.search.use)).parameters
-    return {"keeps": recipe.keeps} if "keeps" in takes and "keeps" in recipe.model_fields_set else {}
-
-
-def _named_surrogates(recipe: Recipe, live: Iterable[str]) -> list[str]:
-    return [name for name in (*recipe.classifiers, *live) if name.startswith(SURROGATE)]
-
-
-def _with_suggestions(recipe: Recipe, search: Search, live: Iterable[str], domain: Domain) -> Recipe:
-    """The recipe with what its search suggests where it is silent."""
-    if not isinstance(search, Suggests):
-        return recipe
-    suggested = search.suggests(others_of(recipe, domain))
-    if _named_surrogates(recipe, live):
-        suggested = {k: v for k, v in suggested.items() if k != "classifiers"}
-    changes = {k: v for k, v in suggested.items() if k not in recipe.model_fields_set}
-    return load_recipe(recipe, changes)
-
-
-def others_of(recipe: Recipe, domain: Domain) -> list[str]:
-    """Installed classifiers of the domain that are neither tested nor the judge's, the most accurate first."""
-    apart = {recipe.classifier.use, *domain.references}
-    fitting = [e for e in entries().values() if e.role == "classifiers" and e.domain == domain.name]
-    ranked = sorted(fitting, key=lambda e: -e.figures.get("test_accuracy", 0.0))
-    return [e.name for e in ranked if e.name not in apart]
 
 
 def _model(
@@ -215,35 +174,12 @@ def _model(
     return resolved.model, resolved.digests
 
 
-def _with_judge(recipe: Recipe, domain: Domain) -> Recipe:
-    """The recipe with its validators written out: the domain's judge, if it is installed and the recipe says nothing.
-
-    Where there are none, nobody judges origins either, and the recipe says so.
-    """
-    if recipe.validators is None:
-        judge = (Part(use="judge"),) if judge_is_there(domain) else ()
-        recipe = recipe.model_copy(update={"validators": judge})
-    if recipe.steers and not recipe.validators:
-        raise RecipeError(
-            "steers = true needs validators to say what counts, and there are none",
-            'add validators = ["judge"], or pick a domain that has a judge: foible ls zoo',
-        )
-    if recipe.validators or recipe.origins == "any":
-        return recipe
-    if "origins" in recipe.model_fields_set:
-        raise RecipeError(
-            'origins = "judged" needs validators, and there are none',
-            'add validators = ["judge"], or write origins = "any"',
-        )
-    return recipe.model_copy(update={"origins": "any"})
-
-
 def make_validator(part: Part, domain: Domain, data: RealImages) -> Validator:
     """A validator; it is given the domain and real images where it asks for them."""
     offered = {"domain": domain, "data": data}
     wanted = inspect.signature(find("validators", part.use)).parameters
     given = {name: value for name, value in offered.items() if name in wanted}
-    validator: Validator = build("validators", part.use, given | part.parameters)
+    validator: Validator = _built("validators", part.use, given | part.parameters)
     return validator
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from foible.campaign.assemble import Campaign
 from foible.campaign.evaluate import FEW, Evaluator
 from foible.campaign.rehearse import first_proposal
-from foible.campaign.starts import from_real_images
+from foible.campaign.starts import class_pairs, from_real_images
 from foible.classifiers.adapting.conventions import conventions
 from foible.classifiers.adapting.preprocessing import Preprocessing
 from foible.classifiers.adapting.probe import Line, probe
@@ -23,7 +23,7 @@ from foible.images import worth_a_look
 from foible.types import Arm, Images, Latents
 
 PROBES, MADE = 200, 64  # real images looked at, and images made
-HALF = 0.5  # of a few large images made: where so many are recognised, no more are made
+HALF = 0.5  # of a few large images made: where so many are recognised, no more are made; of real ones: a fair surrogate's share
 log = logging.getLogger(__name__)
 
 
@@ -48,7 +48,8 @@ class Checkup:
 
 @torch.inference_mode()
 def check(campaign: Campaign) -> Checkup:
-    """Look at shapes, class counts, value range, scores, determinism, clean accuracy and budget."""
+    """Look at classes, shapes, class counts, value range, scores, surrogates, determinism, clean accuracy and budget."""
+    class_pairs(campaign)  # says which class is unknown, before there is a folder
     lines = list(_fit(campaign))
     if not any(line.level == "wrong" for line in lines):
         lines += _budget(campaign)
@@ -58,6 +59,7 @@ def check(campaign: Campaign) -> Checkup:
         scores = _classifier(campaign, images, labels)
         lines += scores
         if not any(line.level == "wrong" for line in scores):
+            lines += _surrogates(campaign, images, labels)
             lines += _generator(campaign, images, labels)
     return Checkup(tuple(lines))
 
@@ -131,6 +133,36 @@ def _classifier(campaign: Campaign, images: Images, labels: Tensor) -> list[Line
     message = f"{name} is right on only {share}; with {way} it is right on {best:.1%}"
     cause = Line(low.level, "accuracy", message, f"it wants {way}: wrap it with foible.classifier, or scale inside it")
     return [cause if line is low else line for line in lines]
+
+
+def _surrogates(campaign: Campaign, images: Images, labels: Tensor) -> Iterator[Line]:
+    """Whoever lends gradients must be another than the tested classifier, and know the same classes."""
+    tested, device = _classified(campaign, images), campaign.device
+    for role, (classifier, free, *_) in campaign.roles.items():
+        if not free or role not in {*campaign.recipe.classifiers, *campaign.given.classifiers}:
+            continue
+        said, name = classifier(images.to(device)).cpu(), f"{role} '{classifier.name}'"
+        if said.shape != tested.shape or tuple(classifier.classes) != tuple(campaign.domain.classes):
+            yield Line(
+                "wrong",
+                "surrogates",
+                f"{name} knows {len(classifier.classes)} classes ({', '.join(classifier.classes[:3])}, ...), and not those of '{campaign.domain.name}'",
+                "name a classifier of the same classes: foible ls zoo",
+            )
+        elif torch.equal(said, tested):
+            yield Line(
+                "wrong",
+                "surrogates",
+                f"{name} gives the same scores as '{campaign.classifier.name}', which is tested: it is no other classifier",
+                "name another one, or let foible choose among those of the domain",
+            )
+        elif (right := share_right(said, labels)) < HALF:
+            yield Line(
+                "warning",
+                "surrogates",
+                f"{name} is right on only {right:.1%} of {len(labels)} real images: it hardly shows the way",
+                "name a better one: foible ls zoo",
+            )
 
 
 def _generator(campaign: Campaign, images: Images, labels: Tensor) -> Iterator[Line]:

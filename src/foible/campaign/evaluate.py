@@ -50,12 +50,14 @@ class Evaluator:
         self.few = Chunks(few, packing)
         shown = dict.fromkeys((TESTED, *campaign.oracle.reads))
         self.shown = tuple(role for role in shown if not campaign.roles[role].free)
-        scored = tuple(dict.fromkeys((*campaign.oracle.reads, *campaign.objective.reads)))
+        judging, objective = campaign.oracle.reads, campaign.objective
+        whole = tuple(dict.fromkeys((*judging, *objective.reads)))
+        weighs, guides = (objective.weighs, objective.guides) if isinstance(objective, Guides) else (whole, whole)
         self.asked = {
-            Want.VERDICT: campaign.oracle.reads,
-            Want.SCORES: scored,
-            Want.GRADIENTS: scored,
-            Want.GUIDE: campaign.objective.guides if isinstance(campaign.objective, Guides) else scored,
+            Want.VERDICT: judging,
+            Want.SCORES: tuple(dict.fromkeys((*judging, *weighs))),
+            Want.GRADIENTS: whole,
+            Want.GUIDE: guides,
         }
         self.prices = torch.tensor([self._price(want) for want in Want])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from foible.errors import RecipeError, did_you_mean
 from foible.faces import Derives, Guided, Inspectable
@@ -10,6 +11,13 @@ from foible.protocols import Classifier, Objective, Oracle, Role, Search
 from foible.types import Capability
 
 SURROGATE = "surrogate"  # roles whose names begin so stand in for the tested one: their calls are not counted
+
+
+class MadeRole(NamedTuple):
+    """A role, and the digests of what its classifier was made from."""
+
+    role: Role
+    digests: dict[str, str]
 
 
 def make_role(name: str, classifier: Classifier) -> Role:

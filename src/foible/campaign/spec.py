@@ -109,7 +109,9 @@ class Recipe(Strict):
     domain: str = Field(description="what images the classifier is for: a name, a .toml file or a tree of images")
     data: str | None = Field(None, description="real images: a tree, an npz file or 'sample'; left out: look around")
     classes: tuple[str, ...] | None = Field(None, description="of the starting images; left out: all, in turn")
-    targets: tuple[str, ...] | None = Field(None, description="classes to aim at: attempts go through all pairs")
+    targets: tuple[str, ...] | None = Field(
+        None, description="classes to aim at: attempts go through all pairs, and only a failure that ends there is one"
+    )
     narrow: NarrowTable | None = Field(
         None, description="with targets: leave a pair of classes alone once its share of escapes is known well enough"
     )
@@ -156,6 +158,12 @@ class Recipe(Strict):
     budget: BudgetTable = BudgetTable()
     baseline: BaselineTable = BaselineTable()
     engine: EngineTable = EngineTable()
+
+    @field_validator("classes", "targets", mode="before")
+    @classmethod
+    def _one_or_several(cls, said: Any) -> Any:
+        several = said if isinstance(said, list | tuple) else [said]
+        return None if said is None else [str(one) if isinstance(one, int) else one for one in several]
 
     @model_validator(mode="before")
     @classmethod

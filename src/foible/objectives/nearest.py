@@ -40,7 +40,7 @@ class Nearest:
     """
 
     variations: int = 0
-    keep: float = 0.2
+    keep: float = 0.5
     alone: float = 0.0
 
     names: ClassVar[tuple[str, ...]] = ("margin", "distance")
@@ -57,13 +57,17 @@ class Nearest:
     @property
     def reads(self) -> Mapping[str, tuple[str, ...]]:
         """The tested classifier, its look through variations, and the surrogates that are to go on seeing the class."""
-        steady: tuple[str, ...] = (STEADY,) if self.variations else ()
-        return dict.fromkeys((*self.guides, *steady), ())
+        return dict.fromkeys((*self.weighs, *self.guides), ())
 
     @property
     def guides(self) -> tuple[str, ...]:
         """The image as it is shows the way to a first failure."""
         return (TESTED, SURROGATES) if self.alone else (TESTED,)
+
+    @property
+    def weighs(self) -> tuple[str, ...]:
+        """The tested classifier, and its look through variations."""
+        return (TESTED, STEADY) if self.variations else (TESTED,)
 
     def derive(self, roles: Mapping[str, Role]) -> Mapping[str, Role]:
         """The look through variations, which costs as many evaluations as there are, and the surrogates as one."""
@@ -78,7 +82,7 @@ class Nearest:
     def __call__(self, evaluation: Evaluation) -> Tensor:
         """Columns (N, 2)."""
         margins, distance = steady_margin(evaluation, self.variations, self.keep)
-        if self.alone:
+        if SURROGATES in evaluation.outputs:
             others = self.alone * mean_margin(evaluation.outputs[SURROGATES], evaluation)
             margins = margins - (others - others.detach())  # the margin's value, and another slope
         return torch.stack([margins, distance], 1)

@@ -1,7 +1,8 @@
 """The nearest failure of a black box, with surrogates that say which way to go.
 
 Three columns: margin and distance of the tested classifier as in `nearest`, and `guide`, the mean margin of the
-surrogates, which lend their gradients and are not counted. Where only the surrogates were asked, the first two are NaN.
+surrogates, which lend their gradients and are not counted. Where only the surrogates were asked, the first two are NaN; where only
+the tested classifier was, the third is 0.
 """
 
 from __future__ import annotations
@@ -47,6 +48,11 @@ class StandIn:
         """The surrogates alone."""
         return (SURROGATES,)
 
+    @property
+    def weighs(self) -> tuple[str, ...]:
+        """The tested classifier, and its look through variations."""
+        return Nearest(self.variations, self.keep).weighs
+
     def derive(self, roles: Mapping[str, Role]) -> Mapping[str, Role]:
         """The surrogates as one, and the looks through variations."""
         own = Nearest(self.variations, self.keep).derive(roles)
@@ -54,14 +60,17 @@ class StandIn:
 
     def __call__(self, evaluation: Evaluation) -> Tensor:
         """Columns (N, 3)."""
-        guide = mean_margin(evaluation.outputs[SURROGATES], evaluation)
         if TESTED not in evaluation.outputs:
+            guide = mean_margin(evaluation.outputs[SURROGATES], evaluation)
             unknown = torch.full_like(guide, torch.nan)
             return torch.stack([unknown, unknown, guide], 1)
         margins, distance = steady_margin(evaluation, self.variations, self.keep)
+        asked = SURROGATES in evaluation.outputs
+        guide = mean_margin(evaluation.outputs[SURROGATES], evaluation) if asked else torch.zeros_like(margins)
         return torch.stack([margins.detach(), distance, guide], 1)
 
     def note(self, evaluation: Evaluation) -> State:
         """The wrong classes that the tested classifier finds likeliest, (N, LIKELIEST); the surrogates where it was not asked."""
-        said = evaluation.outputs.get(TESTED, evaluation.outputs[SURROGATES].mean(1))
+        outputs = evaluation.outputs
+        said = outputs[TESTED] if TESTED in outputs else outputs[SURROGATES].mean(1)
         return {"likeliest": likeliest(said, evaluation.labels)}

@@ -8,7 +8,7 @@ answers are counted. Each search is in one of four phases:
    that it found likeliest after its own: each by itself, they may pull apart. After half of the `checks`, begin again at the
    origin.
 3. BACK: bisect between the origin and the failure, each look one query.
-4. BREED: where the surrogates lead nowhere (`checks` queries in vain), the genetic search takes over.
+4. BREED: where the surrogates lead nowhere (`checks` queries in vain, or no slope left), the genetic search takes over.
 
 Papernot, McDaniel, Goodfellow, "Transferability in Machine Learning" (2016), in latent space and with a way back.
 """
@@ -30,6 +30,7 @@ from foible.searches.slope import LONGEST, downhill, halved, where, wide
 from foible.types import Feedback, Proposal, State, Want
 
 GUIDE, CHECK, BACK, BREED = range(4)
+SHALLOW = 0.1  # logits: the least by which surrogates must fail
 STRIDE = 4  # steps on the surrogates before the tested classifier is asked anyway
 BRED = "breed."  # what the genetic search remembers, in a transfer's state
 
@@ -74,6 +75,11 @@ class Transfer:
         objective = {"use": "stand_in", "variations": self.variations if self.steady else 0, "keep": self.keep}
         return {"objective": objective, "ends": "never", "keeps": "best", "rank": "distance", **as_surrogates(others)}
 
+    @property
+    def shallow(self) -> float:
+        """How deep the surrogates go before the first check: something that can be doubled."""
+        return max(self.keep, SHALLOW)
+
     def begin(self, lanes: Lanes) -> State:
         """At the origins, asking the surrogates."""
         count = len(lanes)
@@ -86,7 +92,7 @@ class Transfer:
             "margin": torch.full((count,), torch.inf),
             "reach": torch.full((count,), LONGEST),
             "heading": torch.zeros_like(lanes.origins),
-            "depth": torch.full((count,), self.keep),
+            "depth": torch.full((count,), self.shallow),
             "aim": lanes.targets.clone(),
             "phase": whole.clone(),
             "step": whole.clone(),
@@ -169,7 +175,7 @@ class Transfer:
             "margin": torch.where(vain, torch.inf, torch.where(guiding, guide, state["margin"])),
             "reach": torch.where(moving, down["reach"], torch.where(vain, LONGEST, state["reach"])),
             "heading": where(again, torch.zeros_like(latents), where(moving, down["heading"], state["heading"])),
-            "depth": torch.where(again, self.keep, torch.where(vain, state["depth"] * 2, state["depth"])),
+            "depth": torch.where(again, self.shallow, torch.where(vain, state["depth"] * 2, state["depth"])),
             "phase": following,
             "step": step,
             "checks": checks,
