@@ -271,9 +271,10 @@ def main() -> None:
     for name in chosen.parts:
         if name == "overhead":
             figures = {
-                f"{domain}, {search}": overhead(chosen.attempts, domain, search)
+                f"{domain}, {search}, {size} attempts": overhead(size, domain, search)
                 for domain in chosen.domains
                 for search in ("descent, steady", "descent")
+                for size in (chosen.attempts, 3 * chosen.attempts)
             }
             judged = timed(campaign_of(chosen.attempts, **SEARCHES["descent"]))
             figures["with steadiness and judge"] = per_origin(judged.taken, len(judged.outcomes))

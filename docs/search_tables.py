@@ -57,7 +57,8 @@ def judged() -> Rows:
     ]
     for generator, searches in results()["gradient_searches_judged"]["figures"].items():
         for name, row in searches.items():
-            each = row["evaluations_per_failure_that_counts"]
+            ends_so = row["origins_that_count"]
+            each = round(row["evaluations"] / ends_so, 1) if ends_so else None
             share = rate(row["origins_that_count"], row["accepted"])
             ends = f"{share.count} ({share.low:.0%} to {share.high:.0%})"
             facts = (row["accepted"], row["confirmed"], row["steady"][0], row["valid"], ends)

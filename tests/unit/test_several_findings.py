@@ -11,7 +11,9 @@ from foible.api import run as run_campaign
 from foible.cli.main import app
 from foible.errors import RecipeError, StoreError
 from foible.records import Key
-from foible.report import junit_xml, render_page, summarise
+from foible.report import junit_xml, plain_summary, render_page, summarise
+from foible.report.arms import when_found
+from foible.report.curve import chart
 from foible.store import open_run
 from foible.store.answers import NOTHING, give_answer, read_answers
 from foible.store.export import to_zip
@@ -96,6 +98,11 @@ def test_origins_are_counted_once_and_judgements_by_failure(run):
     assert summary.search.evaluations_to_failure.median == sorted(first)[1], "not the whole budget"
     page = render_page(run)
     assert f"foible replay {run.layout.folder} 0-1" in page
+    spent = "per starting image that failed, unsolved ones included"
+    assert f"evaluations {spent}" in page and spent in plain_summary(summary)
+    curve = chart([("", when_found(list(run.outcomes()), run.index()))], 150).curves[0]
+    begins = {f"{100 * evaluations / 150:.2f}" for evaluations in first}
+    assert begins <= {point.split(",")[0] for point in curve.points.split()}, "failures, when they were found"
 
 
 def test_people_answer_about_each(run, tmp_path):

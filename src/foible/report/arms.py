@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pydantic import BaseModel, ConfigDict
 
@@ -11,6 +12,7 @@ from foible.names import Status
 from foible.records import Finding, Outcome
 from foible.report.funnel import NOBODY, Stage, funnel
 from foible.store.answers import Answers
+from foible.store.reader import FindingLine
 
 
 class ArmSummary(BaseModel):
@@ -54,7 +56,13 @@ def arm_summary(
     )
 
 
-def first_found(findings: Sequence[Finding]) -> dict[int, int]:
+def when_found(outcomes: Sequence[Outcome], findings: Sequence[Finding] | Sequence[FindingLine]) -> list[Outcome]:
+    """Outcomes as they were when the first failure was found, whatever was spent afterwards."""
+    first = first_found(findings)
+    return [replace(o, evaluations=first.get(o.attempt, o.evaluations)) for o in outcomes]
+
+
+def first_found(findings: Sequence[Finding] | Sequence[FindingLine]) -> dict[int, int]:
     """Per attempt, what its first failure took: a search that is not ended by one goes on spending."""
     first: dict[int, int] = {}
     for finding in findings:

@@ -12,6 +12,7 @@ from foible.files import write_whole
 from foible.metrics import ClassPair
 from foible.names import Arm
 from foible.report import wording
+from foible.report.arms import when_found
 from foible.report.curve import Chart, chart
 from foible.report.gallery import gallery
 from foible.report.summary import Summary, summarise
@@ -133,7 +134,8 @@ def without_nothing(value: object) -> dict[str, object]:
 
 
 def _chart(run: Run, summary: Summary) -> Chart:
-    arms = [(f"{summary.facts.search} search", list(run.outcomes()))]
+    arms = [(f"{summary.facts.search} search", when_found(list(run.outcomes()), run.index()))]
     if summary.baseline is not None:
-        arms.append((f"{summary.facts.baseline} search (baseline)", list(run.outcomes(Arm.BASELINE))))
+        outcomes = when_found(list(run.outcomes(Arm.BASELINE)), run.index(Arm.BASELINE))
+        arms.append((f"{summary.facts.baseline} search (baseline)", outcomes))
     return chart(arms, summary.facts.budget_evaluations)

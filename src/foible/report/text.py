@@ -10,7 +10,18 @@ from foible.metrics import Paired, Rate
 from foible.plain import plain
 from foible.report.funnel import Stage
 from foible.report.summary import Summary
-from foible.report.wording import UNKNOWN, count, decimal, interval, of, p_value, percent, plural, state_text
+from foible.report.wording import (
+    UNKNOWN,
+    count,
+    decimal,
+    interval,
+    of,
+    p_value,
+    per_failure,
+    percent,
+    plural,
+    state_text,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -141,7 +152,7 @@ def _cost_lines(summary: Summary) -> list[str]:
     arm, rival = summary.search, summary.comparison
     found = arm.evaluations_to_failure
     lines = [
-        f"evaluations  {count(arm.evaluations_per_failure)} per failure, unsolved ones included; "
+        f"evaluations  {count(arm.evaluations_per_failure)} {per_failure(summary.facts.recipe)}, unsolved ones included; "
         f"median {count(found.median)} where solved (quartiles {count(found.lower)}–{count(found.upper)})",
         f"rounds       {count(arm.rounds.mean)} on average, unsolved ones included",
         f"distance     {decimal(arm.latent_distance.median)} in the latent space, "

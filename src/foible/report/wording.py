@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from foible.metrics import Rate
 
 UNKNOWN = "n/a"
@@ -22,6 +25,11 @@ STATES = {
 def state_text(state: str, run: str) -> str:
     """What a run's state means for its figures, and what to do about it."""
     return STATES.get(state, f"State: {state}.").replace("{run}", run)
+
+
+def per_failure(recipe: Mapping[str, Any]) -> str:
+    """What evaluations are divided by: where every failure is kept, a starting image has several and counts once."""
+    return "per starting image that failed" if recipe.get("keeps") == "every" else "per failure"
 
 
 def count(value: float | None) -> str:

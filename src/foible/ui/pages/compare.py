@@ -12,6 +12,7 @@ from starlette.routing import Route
 from foible.errors import FoibleError
 from foible.records import Outcome
 from foible.report import Summary
+from foible.report.arms import when_found
 from foible.report.comparison import Comparison, compare_sides
 from foible.report.curve import chart
 from foible.report.gallery import Card
@@ -107,7 +108,7 @@ def compare(request: Request) -> Response:
         most=MOST,
         columns=columns,
         problems=problems,
-        chart=chart([(c.name, c.outcomes) for c in columns], budget),
+        chart=chart([(c.name, when_found(c.outcomes, c.lines)) for c in columns], budget),
         comparisons=comparisons,
         refusals=refusals,
         pictures=[beside for beside in pictures if beside],
