@@ -102,7 +102,7 @@ def without_classes(page: Page) -> None:
 
 def start_long_run(page: Page) -> None:
     """A run that is still going when its picture is taken."""
-    page.goto("/setup?recipe=demo&attempts=2000&baseline=0&name=going")
+    page.goto("/setup?recipe=demo&attempts=20000&baseline=0&name=going")
     measured(page)
     page.get_by_role("button", name="Find failures").click()
     page.wait_for_url("**/runs/going")
