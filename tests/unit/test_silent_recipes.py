@@ -26,6 +26,14 @@ class Letters(ToyClassifier):
         self.classes = ("a", "b", "c")
 
 
+class OtherFormat(ToyClassifier):
+    """The same classifier, whose last bits are others."""
+
+    def inspect(self, images, layers):
+        scores, said = super().inspect(images, layers)
+        return scores + 1e-5, said
+
+
 class Blind(ToyClassifier):
     def inspect(self, images, layers):
         scores, said = super().inspect(images, layers)
@@ -37,6 +45,7 @@ class Blind(ToyClassifier):
     [
         (Letters(), r"'letters' knows 3 classes \(a, b, c, ...\), and not those of"),
         (ToyClassifier("twin"), "'twin' gives the same scores as 'toy-classifier', which is tested"),
+        (OtherFormat("exported"), "'exported' gives the same scores"),
     ],
 )
 @pytest.mark.parametrize("search", [{"use": "transfer"}, {"use": "descent", "alone": 1}])

@@ -11,6 +11,7 @@ from foible.borders.parts import parts
 from foible.files import write_whole
 from foible.metrics import ClassPair
 from foible.names import Arm
+from foible.records import Outcome
 from foible.report import wording
 from foible.report.arms import when_found
 from foible.report.curve import Chart, chart
@@ -63,8 +64,9 @@ def render_page(run: Run, summary: Summary | None = None) -> str:
     import tomli_w
 
     summary = summary or summarise(run)
-    ended, answers = {o.attempt for o in run.outcomes()}, read_answers(run.layout)
-    found = [line for line in run.index() if line.attempt in ended]
+    outcomes, lines, answers = list(run.outcomes()), run.index(), read_answers(run.layout)
+    ended = {o.attempt for o in outcomes}
+    found = [line for line in lines if line.attempt in ended]
     cards = gallery(run, found, answers)
     return (
         environment()
@@ -76,7 +78,7 @@ def render_page(run: Run, summary: Summary | None = None) -> str:
             confirmed=summary.search.stage("confirmed"),
             counts=summary.search.stage("counts"),
             state_text=wording.state_text(summary.facts.state, summary.facts.quoted_folder),
-            chart=_chart(run, summary),
+            chart=_chart(run, summary, when_found(outcomes, lines)),
             matrix=confusion_matrix(summary.confusions),
             listed=summary.confusions[:LISTED],
             borders=parts(run),
@@ -133,8 +135,8 @@ def without_nothing(value: object) -> dict[str, object]:
     return cleaned if isinstance(cleaned, dict) else {}
 
 
-def _chart(run: Run, summary: Summary) -> Chart:
-    arms = [(f"{summary.facts.search} search", when_found(list(run.outcomes()), run.index()))]
+def _chart(run: Run, summary: Summary, searched: list[Outcome]) -> Chart:
+    arms = [(f"{summary.facts.search} search", searched)]
     if summary.baseline is not None:
         outcomes = when_found(list(run.outcomes(Arm.BASELINE)), run.index(Arm.BASELINE))
         arms.append((f"{summary.facts.baseline} search (baseline)", outcomes))

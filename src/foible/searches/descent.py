@@ -63,8 +63,8 @@ class Descent:
         reach: the longest first step, as a share of the length of a typical latent; where the margin falls, steps get longer.
             Short ones lead to nearer failures and cost a little more.
         alone: share of other classifiers' slope that is taken away, so that they go on seeing the class and the tested one fails
-            alone: where they are about as good as it, more failures keep their label. Up to three others of the domain, or the
-            recipe's own surrogates; 0 asks none.
+            alone; docs/searches.md says where more failures keep their label by it. Up to three others of the domain, or the recipe's
+            own surrogates; 0 asks none.
         keeps: "every": go on to other wrong classes and present the nearest failure of each; the recipe's word by default.
         classes: how many different wrong classes to go for then.
     """
